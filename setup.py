@@ -10,7 +10,9 @@ from setuptools import setup
 NAME = 'urbanground'
 
 setup(
-    name=NAME,
+    # Not the ROS package's name: the interface generator installs a distribution of that name,
+    # which pip would take for an older version of this one and remove.
+    name='urbanground_ros',
     version='0.1.0',
     description='Measures embodied agents and navigation stacks in a city, on ROS 2',
     license='Apache-2.0',

@@ -180,8 +180,6 @@ def main() -> None:
                         help='distro of the wheels, where no ROS 2 is sourced')
     parser.add_argument('--venv', type=Path, required=True)
     args = parser.parse_args()
-    if sys.version_info < (3, 10):
-        fail(f'Python {sys.version.split()[0]} is too old, 3.10 or newer is needed')
     start = time.monotonic()
     prefix = args.venv if args.venv.is_absolute() else ROOT / args.venv
     python = prefix / 'bin' / 'python'
