@@ -1,0 +1,54 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The textured triangle mesh that every tile content becomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class TileMesh:
+    """One drawable part of a tile, one material.
+
+    `positions` and `normals` are (N, 3) float32 in metres, in the map frame (ENU) when read
+    by `load_tileset`. `uvs` are (N, 2) float32 with v up (origin at the bottom left), and
+    textures repeat outside 0..1. `faces` are (M, 3) uint32, counter-clockwise seen from
+    outside. `texture` is (H, W, 3) uint8 with row 0 at the top; `color` multiplies it,
+    linear RGBA. `unlit` asks for no shading (KHR_materials_unlit).
+    """
+
+    name: str
+    positions: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    uvs: NDArray[np.float32] | None
+    faces: NDArray[np.uint32]
+    texture: NDArray[np.uint8] | None = None
+    color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    unlit: bool = False
+
+
+def vertex_normals(positions: NDArray, faces: NDArray) -> NDArray[np.float64]:
+    """Return area-weighted vertex normals, (N, 3), of unit length; up where undefined."""
+    corners = np.asarray(positions, np.float64)[faces]
+    area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals = np.stack(
+        [
+            np.bincount(faces.ravel(), np.repeat(area[:, axis], 3), minlength=len(positions))
+            for axis in range(3)
+        ],
+        axis=1,
+    )
+    return unit(normals)
+
+
+def unit(vectors: NDArray) -> NDArray[np.float64]:
+    """Return (N, 3) vectors scaled to length one; zero vectors become +z."""
+    vectors = np.array(vectors, np.float64)
+    length = np.linalg.norm(vectors, axis=1)
+    vectors[length < 1e-12] = (0.0, 0.0, 1.0)
+    length[length < 1e-12] = 1.0
+    return vectors / length[:, None]
