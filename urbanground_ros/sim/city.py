@@ -1,0 +1,575 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The headless city: world state, its transition in lock-step, and the `City` interface."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import replace
+import hashlib
+import math
+import struct
+import threading
+from typing import Protocol
+
+import numpy as np
+
+from urbanground_ros import __version__
+from urbanground_ros.city import Action
+from urbanground_ros.city import ActionError
+from urbanground_ros.city import Capabilities
+from urbanground_ros.city import CityState
+from urbanground_ros.city import Event
+from urbanground_ros.city import EventKind
+from urbanground_ros.city import GeoPoint
+from urbanground_ros.city import Placement
+from urbanground_ros.city import Reply
+from urbanground_ros.city import Sample
+from urbanground_ros.city import Scene
+from urbanground_ros.geo import compass_to_enu
+from urbanground_ros.geo import enu_to_compass
+from urbanground_ros.sim.body import Body
+from urbanground_ros.sim.body import Embodiment
+from urbanground_ros.sim.collision import CollisionWorld
+from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.mapview import draw_marks
+from urbanground_ros.sim.mapview import MapView
+from urbanground_ros.sim.region import CityRegion
+from urbanground_ros.sim.region import open_region
+from urbanground_ros.sim.renderer import encode_jpeg
+from urbanground_ros.sim.renderer import open_renderer
+from urbanground_ros.sim.weather import check_scene
+from urbanground_ros.sim.weather import lighting
+from urbanground_ros.sim.weather import SECONDS_PER_DAY
+from urbanground_ros.sim.weather import WEATHERS
+
+FIRST_PERSON = 'first_person'
+MAP = 'map'
+#: A trajectory sample every so many ticks, and the least ticks that an action takes.
+TICKS_PER_SAMPLE = 2
+#: A standing jump is over after so much time, landed or not (s).
+LONGEST_JUMP = 2.0
+#: One continuous step is at most this long (s).
+LONGEST_STEP = 60.0
+#: Limits of looking up and down (rad), and of turning on the spot (rad/s).
+MAX_PITCH = math.radians(80.0)
+MAX_YAW_RATE = math.pi
+#: A map is drawn in the light of a clear morning, whatever the hour and the weather.
+MAP_LIGHT = replace(lighting(WEATHERS['sunny'], 10 * 3600.0), haze=0.0)
+
+_BEARING = {'forward': 0.0, 'left': math.pi / 2, 'backward': math.pi, 'right': -math.pi / 2}
+
+
+class Listener(Protocol):
+    """Hears of things as they happen during a call, in order."""
+
+    def sample(self, sample: Sample) -> None:
+        """Take a trajectory sample."""
+        ...
+
+    def event(self, event: Event) -> None:
+        """Take an event; its sample follows."""
+        ...
+
+    def picture(self, stamp_ns: int, jpeg: bytes) -> None:
+        """Take a picture that was due by the camera's period."""
+        ...
+
+
+class HeadlessCity:
+    """A city in this process; see `urbanground_ros.city.City` for the calls.
+
+    Every call but `request_cancel` belongs to the thread that made the city, because the
+    renderer's context does.
+
+    Args:
+        image_width: Of the pictures, pixels.
+        image_height: Of the pictures, pixels.
+        horizontal_fov: Of the first-person camera, radians.
+        jpeg_quality: 1 to 100.
+        pictures: Whether to render at all.
+        embodiment: The body.
+        listener: Hears of samples, events and periodic pictures as they happen.
+        open_region: Reads a region by its name or path.
+
+    Raises:
+        SimError: a parameter is out of its range.
+    """
+
+    def __init__(self, *, image_width: int = 640, image_height: int = 480,
+                 horizontal_fov: float = math.radians(75.0), jpeg_quality: int = 90,
+                 pictures: bool = True, embodiment: Embodiment | None = None,
+                 listener: Listener | None = None,
+                 open_region: Callable[[str], CityRegion] = open_region) -> None:
+        for name, value, low, high in (('image_width', image_width, 16, 4096),
+                                       ('image_height', image_height, 16, 4096),
+                                       ('horizontal_fov', horizontal_fov, 0.1, 2.6),
+                                       ('jpeg_quality', jpeg_quality, 1, 100)):
+            if not low <= value <= high:
+                raise SimError(f'{name} is {value!r}, expected {low:g} to {high:g}')
+        self.listener = listener
+        self._size = (image_width, image_height)
+        self._fov = horizontal_fov
+        self._quality = jpeg_quality
+        self._embodiment = embodiment or Embodiment()
+        self._period_ns = 1_000_000_000 // self._embodiment.physics_rate
+        self._renderer = open_renderer(image_width, image_height, horizontal_fov) \
+            if pictures else None
+        self._open_region = open_region
+        self._regions: dict[str, CityRegion] = {}
+        self._region: CityRegion | None = None
+        self._world = CollisionWorld()
+        self._body = Body(self._world, self._embodiment)
+        self._tick = 0
+        self._cancel = threading.Event()
+        self._camera_ticks = 0
+        self._reset(0, Scene(), ())
+
+    # -- the City interface ------------------------------------------------------------------
+
+    def capabilities(self) -> Capabilities:
+        """Return what this city can do."""
+        width, height = self._size if self._renderer else (0, 0)
+        period = self._period_ns * 1e-9
+        known: dict[str, object] = {}
+        if self._region is not None:
+            frame = self._region.frame
+            known = {'region': self._region.name,
+                     'origin': GeoPoint(frame.latitude, frame.longitude, frame.altitude)}
+        return Capabilities(
+            city=f'headless {__version__}', physics_period=period,
+            sample_period=TICKS_PER_SAMPLE * period, image_width=width, image_height=height,
+            horizontal_fov=self._fov if self._renderer else 0.0,
+            **known)  # type: ignore[arg-type]
+
+    def load(self, region: str, seed: int, placement: Placement, scene: Scene,
+             markers: Sequence[GeoPoint] = (), *, want_image: bool = False) -> Reply:
+        """Begin anew in a region, the body placed in a level first-person view.
+
+        Raises:
+            CityError: the region cannot be read, the scene or the seed is out of range, or the
+                place is outside the region or has no ground.
+        """
+        check_scene(scene)
+        if not 0 <= seed < 2 ** 64:
+            raise SimError(f'load: seed is {seed!r}, expected 0 to 2^64-1')
+        if region not in self._regions:
+            self._regions[region] = self._open_region(region)
+        found = self._regions[region]
+        world = self._world if found is self._region else _collision_world(found)
+        feet = self._surface(found, world, placement)
+        marks = tuple((mark.label, self._on_ground(found, world, mark)) for mark in markers)
+        if found is not self._region:
+            self._region, self._world = found, world
+            self._body = Body(world, self._embodiment)
+            if self._renderer is not None:
+                self._renderer.show(found.meshes)
+        self._tick += 1
+        self._reset(seed, scene, marks)
+        self._put(feet, placement.yaw)
+        self._emit()
+        return self._reply(True, f'loaded {found.name}{self._without_people()}', want_image)
+
+    def act(self, action: Action, *, want_image: bool = False) -> Reply:
+        """Execute one structured action; refuse one that is invalid or of the other mode.
+
+        Raises:
+            CityError: no region is loaded.
+        """
+        self._begin()
+        refusal = self._refusal(action)
+        if refusal:
+            return self._reply(False, refusal, want_image)
+        self._actions += 1
+        message = _EXECUTE[action.name](self, action)
+        self._finish()
+        return self._reply(True, message, want_image)
+
+    def step(self, linear_x: float, linear_y: float, angular_z: float, seconds: float, *,
+             want_image: bool = False) -> Reply:
+        """Advance under a constant body velocity, within the body's limits; closes the map.
+
+        Raises:
+            CityError: no region is loaded.
+        """
+        self._begin()
+        if not all(map(math.isfinite, (linear_x, linear_y, angular_z))):
+            return self._reply(False, f'step: velocity is ({linear_x}, {linear_y}, {angular_z}),'
+                                      f' expected finite numbers', want_image)
+        period = self._period_ns * 1e-9
+        ticks = round(seconds / period) if 0 < seconds <= LONGEST_STEP else 0
+        if ticks < 1 or abs(ticks * period - seconds) > 1e-6:
+            return self._reply(False, f'step: seconds is {seconds!r}, expected a positive '
+                                      f'multiple of {period:g} up to {LONGEST_STEP:g}',
+                               want_image)
+        self._actions += 1
+        self._mode = FIRST_PERSON
+        clamped = []
+        limit = self._embodiment.sprint_speed
+        speed = math.hypot(linear_x, linear_y)
+        if speed > limit:
+            linear_x, linear_y = linear_x * limit / speed, linear_y * limit / speed
+            clamped.append(f'speed to {limit:g} m/s')
+        if abs(angular_z) > MAX_YAW_RATE:
+            angular_z = math.copysign(MAX_YAW_RATE, angular_z)
+            clamped.append(f'yaw rate to {math.degrees(MAX_YAW_RATE):g} deg/s')
+        done = self._run(ticks, linear_x, linear_y, yaw_rate=angular_z)
+        self._finish()
+        limits = f', limited {" and ".join(clamped)}' if clamped else ''
+        return self._reply(True, f'stepped {self._took(done, ticks)}{limits}', want_image)
+
+    def set_scene(self, scene: Scene) -> Reply:
+        """Change weather, clock and people; no time passes.
+
+        Raises:
+            CityError: no region is loaded, or the scene is out of range.
+        """
+        self._begin()
+        check_scene(scene)
+        self._scene = scene
+        self._scene_tick = self._tick
+        return self._reply(True, f'scene set{self._without_people()}', False)
+
+    def place(self, placement: Placement) -> Reply:
+        """Put the body somewhere else, in a level first-person view; takes one tick.
+
+        Raises:
+            CityError: no region is loaded, or the place is outside it or has no ground.
+        """
+        region = self._begin()
+        feet = self._surface(region, self._world, placement)
+        self._tick += 1
+        self._teleports += 1
+        self._mode = FIRST_PERSON
+        self._put(feet, placement.yaw)
+        self._emit()
+        return self._reply(True, 'placed', False)
+
+    # -- beside the interface ----------------------------------------------------------------
+
+    def request_cancel(self) -> None:
+        """End the running action or step at its next tick; from any thread."""
+        self._cancel.set()
+
+    def set_camera_period(self, seconds: float) -> None:
+        """Give the listener a picture every so many simulated seconds of motion, 0 for none.
+
+        Raises:
+            SimError: not a multiple of the physics period.
+        """
+        period = self._period_ns * 1e-9
+        ticks = round(seconds / period) if 0 <= seconds <= 3600 else -1
+        if ticks < 0 or abs(ticks * period - seconds) > 1e-6:
+            raise SimError(f'camera_period is {seconds!r}, expected 0 or a multiple '
+                           f'of {period:g} up to 3600')
+        self._camera_ticks = ticks
+
+    def picture(self) -> bytes:
+        """Render what is seen now as a JPEG; empty where the city has no pictures."""
+        if self._renderer is None or self._region is None:
+            return b''
+        if self._mode == MAP:
+            image = draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
+                               tuple(self._body.feet), self._body.yaw, self._markers, self._pin)
+        else:
+            image = self._renderer.first_person(
+                tuple(self._body.eye()), self._body.yaw, self._body.pitch,
+                lighting(WEATHERS[self._scene.weather], self._time_of_day()))
+        return encode_jpeg(image, self._quality)
+
+    def state_hash(self) -> str:
+        """Return a digest of everything that the future depends on."""
+        body = self._body
+        numbers = struct.pack(
+            '<QqqQQQQQddddddddd?ddQ', self._seed, self._tick, self._load_tick, self._sequence,
+            self._actions, self._teleports, self._contacts, self._scene.pedestrians,
+            *body.feet, *body.velocity, body.fall_speed, body.yaw, body.pitch, body.grounded,
+            self._rain_exposure, self._time_of_day(), self._scene_tick)
+        words = repr((self._mode, self._map, self._pin, self._markers, self._touching,
+                      self._scene, self._region and self._region.name))
+        return hashlib.sha256(numbers + words.encode()).hexdigest()
+
+    def close(self) -> None:
+        """Give back the renderer; the city needs no more calls."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    # -- transition --------------------------------------------------------------------------
+
+    def _reset(self, seed: int, scene: Scene,
+               markers: tuple[tuple[str, tuple[float, float, float]], ...]) -> None:
+        self._seed = seed
+        self._load_tick = self._scene_tick = self._tick
+        self._scene = scene
+        self._markers = markers
+        self._mode = FIRST_PERSON
+        self._pin: tuple[float, float, float] | None = None
+        self._map = MapView((0.0, 0.0, 0.0))
+        self._sequence = self._actions = self._teleports = self._contacts = 0
+        self._rain_exposure = 0.0
+        self._yaw_rate = 0.0
+        self._touching: tuple[float, float, float] | None = None
+        self._last: Sample | None = None
+        self._samples: list[Sample] = []
+        self._events: list[Event] = []
+
+    def _begin(self) -> CityRegion:
+        if self._region is None:
+            raise SimError('no region is loaded, expected load before anything else')
+        self._samples = []
+        self._events = []
+        self._cancel.clear()
+        return self._region
+
+    def _refusal(self, action: Action) -> str:
+        try:
+            action.validate()
+        except ActionError as error:
+            return str(error)
+        if action.name == 'terminate':
+            return 'action terminate: it ends an episode and is never sent to a city'
+        if self._mode == FIRST_PERSON and action.is_map:
+            return f'action {action.name}: the map is closed, expected open_map before it'
+        if self._mode == MAP and not action.is_map:
+            return f'action {action.name}: the map is open, expected close_map before it'
+        return ''
+
+    def _run(self, ticks: int, forward: float = 0.0, left: float = 0.0, *, yaw_rate: float = 0.0,
+             pitch_rate: float = 0.0, jump_tick: int = -1) -> int:
+        """Advance ticks under a body velocity (m/s, rad/s); return how many were done."""
+        for done in range(ticks):
+            if self._cancel.is_set():
+                return done
+            self._advance(forward, left, yaw_rate, pitch_rate, jump=done == jump_tick)
+        return ticks
+
+    def _advance(self, forward: float, left: float, yaw_rate: float, pitch_rate: float, *,
+                 jump: bool) -> None:
+        body = self._body
+        period = self._period_ns * 1e-9
+        turn = yaw_rate * period
+        # The chord of an arc points along the heading in the middle of it.
+        heading = body.yaw + turn / 2
+        cos_h, sin_h = math.cos(heading), math.sin(heading)
+        body.tick(forward * cos_h - left * sin_h, forward * sin_h + left * cos_h, jump=jump)
+        self._look(turn, pitch_rate * period)
+        self._yaw_rate = yaw_rate
+        self._tick += 1
+        self._note_contact()
+        if WEATHERS[self._scene.weather].rain and not body.sheltered():
+            self._rain_exposure += period
+        elapsed = self._tick - self._load_tick
+        if elapsed % TICKS_PER_SAMPLE == 0:
+            self._emit()
+        if self._camera_ticks and self.listener and elapsed % self._camera_ticks == 0:
+            self.listener.picture(self._tick * self._period_ns, self.picture())
+
+    def _look(self, turn: float, tilt: float) -> None:
+        body = self._body
+        body.yaw = math.remainder(body.yaw + turn, 2 * math.pi)
+        body.pitch = min(MAX_PITCH, max(-MAX_PITCH, body.pitch + tilt))
+
+    def _note_contact(self) -> None:
+        """Count one contact an approach: it lasts until the body is a radius away from it."""
+        feet = self._body.feet
+        if self._body.touched:
+            if self._touching is None:
+                self._contacts += 1
+                event = Event(self._tick * self._period_ns, self._sequence,
+                              EventKind.CONTACT_BUILDING, 'touched a building', *feet)
+                self._events.append(event)
+                if self.listener:
+                    self.listener.event(event)
+            self._touching = tuple(feet)
+        elif self._touching is not None and math.dist(
+                self._touching, feet) > self._embodiment.radius:
+            self._touching = None
+
+    def _emit(self) -> None:
+        body = self._body
+        sample = Sample(
+            self._tick * self._period_ns, self._sequence,
+            (self._tick - self._load_tick) * self._period_ns, self._actions, self._teleports,
+            *body.feet, body.yaw, body.pitch, *body.velocity, self._yaw_rate, body.grounded)
+        self._sequence += 1
+        self._last = sample
+        self._samples.append(sample)
+        if self.listener:
+            self.listener.sample(sample)
+
+    def _finish(self) -> None:
+        if self._last is None or self._last.stamp_ns != self._tick * self._period_ns:
+            self._emit()
+
+    def _put(self, feet: tuple[float, float, float], yaw: float) -> None:
+        self._body.place(*feet)
+        self._body.yaw = compass_to_enu(yaw)
+        self._body.pitch = 0.0
+        self._yaw_rate = 0.0
+        self._touching = None
+
+    # -- actions -----------------------------------------------------------------------------
+
+    def _took(self, done: int, ticks: int) -> str:
+        seconds = f'{done * self._period_ns * 1e-9:.2f} s'
+        return f'for {seconds}' if done == ticks else f'cancelled after {seconds}'
+
+    def _move(self, action: Action) -> str:
+        embodiment = self._embodiment
+        speed = embodiment.sprint_speed if action.name == 'sprint' else embodiment.walk_speed
+        bearing = _BEARING[action.direction]
+        rate = embodiment.physics_rate
+        ticks = max(TICKS_PER_SAMPLE, round(action.seconds * rate))
+        jump_tick = min(ticks - 1, round(action.jump_at * rate)) if action.jump else -1
+        done = self._run(ticks, speed * math.cos(bearing), speed * math.sin(bearing),
+                         yaw_rate=-math.radians(action.yaw_rate),
+                         pitch_rate=math.radians(action.pitch_rate), jump_tick=jump_tick)
+        return f'{action.name} {action.direction} {self._took(done, ticks)}'
+
+    def _look_around(self, action: Action) -> str:
+        self._look(-math.radians(action.yaw), math.radians(action.pitch))
+        self._run(TICKS_PER_SAMPLE)
+        return 'looked'
+
+    def _jump(self, _: Action) -> str:
+        if not self._body.grounded:
+            self._run(TICKS_PER_SAMPLE)
+            return 'no jump: in the air'
+        done = self._run(1, jump_tick=0)
+        ticks = round(LONGEST_JUMP * self._embodiment.physics_rate)
+        while done < ticks and (not self._body.grounded or done < TICKS_PER_SAMPLE):
+            if not self._run(1):
+                return f'jump {self._took(done, ticks)}'
+            done += 1
+        return 'jumped'
+
+    def _open_map(self, _: Action) -> str:
+        self._mode = MAP
+        self._map = MapView(tuple(self._body.feet))
+        self._run(TICKS_PER_SAMPLE)
+        return 'map opened'
+
+    def _close_map(self, _: Action) -> str:
+        self._mode = FIRST_PERSON
+        self._run(TICKS_PER_SAMPLE)
+        return 'map closed'
+
+    def _map_select(self, action: Action) -> str:
+        width, height = self._size
+        self._pin = self._map.pick(self._world, action.x, action.y, width / height)
+        self._run(TICKS_PER_SAMPLE)
+        return 'pin set' if self._pin else 'no pin: nothing is there'
+
+    def _map_pan(self, action: Action) -> str:
+        region = self._region
+        assert region is not None
+        self._map = self._map.pan(action.east, action.north, region.low, region.high)
+        self._run(TICKS_PER_SAMPLE)
+        return 'map moved'
+
+    def _map_zoom(self, action: Action) -> str:
+        self._map = self._map.zoom(action.factor)
+        self._run(TICKS_PER_SAMPLE)
+        return 'map zoomed'
+
+    def _map_orbit(self, action: Action) -> str:
+        self._map = self._map.orbit(action.yaw, action.pitch)
+        self._run(TICKS_PER_SAMPLE)
+        return 'map turned'
+
+    # -- where things are, and the state -----------------------------------------------------
+
+    def _surface(self, region: CityRegion, world: CollisionWorld,
+                 placement: Placement) -> tuple[float, float, float]:
+        """Return where the feet go: on the surface nearest the altitude, else the topmost.
+
+        A surface counts if the body fits between it and what is above it.
+        """
+        if not math.isfinite(placement.yaw):
+            raise SimError(f'place: yaw is {placement.yaw!r}, expected compass degrees')
+        point = placement.point
+        x, y, z = _to_map(region, point)
+        if not (region.low[0] <= x <= region.high[0] and region.low[1] <= y <= region.high[1]):
+            raise SimError(f'place: {point.latitude:.6f}, {point.longitude:.6f} is outside '
+                           f'the region {region.name}')
+        heights = world.heights(x, y, region.high[2] + 1, region.low[2] - 1)
+        roomy = [low for low, above in zip(heights, [*heights[1:], math.inf], strict=True)
+                 if above - low >= self._embodiment.height]
+        if not roomy:
+            raise SimError(f'place: {point.latitude:.6f}, {point.longitude:.6f} has no ground '
+                           f'in the region {region.name}')
+        if math.isnan(point.altitude):
+            return x, y, roomy[-1]
+        return x, y, min(roomy, key=lambda height: abs(height - z))
+
+    def _on_ground(self, region: CityRegion, world: CollisionWorld,
+                   point: GeoPoint) -> tuple[float, float, float]:
+        """Return where a marker stands: at its altitude, else on the topmost surface."""
+        x, y, z = _to_map(region, point)
+        if math.isnan(point.altitude):
+            heights = world.heights(x, y, region.high[2] + 1, region.low[2] - 1)
+            z = heights[-1] if heights else float(region.low[2])
+        return x, y, z
+
+    def _time_of_day(self) -> float:
+        passed = (self._tick - self._scene_tick) * self._period_ns * 1e-9
+        return (self._scene.time_of_day + passed * self._scene.time_scale) % SECONDS_PER_DAY
+
+    def _without_people(self) -> str:
+        return '; this city has no people yet' if self._scene.pedestrians else ''
+
+    def _state(self) -> CityState:
+        region, sample = self._region, self._last
+        assert region is not None
+        assert sample is not None
+        latitude, longitude, altitude = region.frame.to_geodetic(
+            np.array([sample.x, sample.y, sample.z]))
+        surface, on_sidewalk = region.surface(sample.x, sample.y, sample.z)
+        rain = WEATHERS[self._scene.weather].rain
+        sheltered = self._body.sheltered()
+        return CityState(
+            body=sample, mode=self._mode, latitude=latitude, longitude=longitude,
+            altitude=altitude, yaw=enu_to_compass(sample.yaw), pitch=math.degrees(sample.pitch),
+            surface=surface, on_sidewalk=on_sidewalk, time_of_day=self._time_of_day(),
+            weather=self._scene.weather, is_raining=rain > 0, rain_intensity=rain,
+            being_rained_on=rain > 0 and not sheltered, has_overhead_shelter=sheltered,
+            rain_exposure_seconds=self._rain_exposure, building_collisions=self._contacts,
+            stats_tracked_seconds=sample.elapsed_ns * 1e-9)
+
+    def _reply(self, accepted: bool, message: str, want_image: bool) -> Reply:
+        return Reply(accepted, message, self._state(), tuple(self._samples),
+                     tuple(self._events), self.picture() if want_image else b'')
+
+
+_EXECUTE: dict[str, Callable[[HeadlessCity, Action], str]] = {
+    'move': HeadlessCity._move,
+    'sprint': HeadlessCity._move,
+    'look': HeadlessCity._look_around,
+    'jump': HeadlessCity._jump,
+    'open_map': HeadlessCity._open_map,
+    'close_map': HeadlessCity._close_map,
+    'map_select': HeadlessCity._map_select,
+    'map_pan': HeadlessCity._map_pan,
+    'map_zoom': HeadlessCity._map_zoom,
+    'map_orbit': HeadlessCity._map_orbit,
+}
+
+
+def _collision_world(region: CityRegion) -> CollisionWorld:
+    world = CollisionWorld()
+    for mesh in region.meshes:
+        world.add(mesh)
+    return world
+
+
+def _to_map(region: CityRegion, point: GeoPoint) -> tuple[float, float, float]:
+    if not (math.isfinite(point.latitude) and math.isfinite(point.longitude)
+            and not math.isinf(point.altitude) and abs(point.latitude) <= 90):
+        raise SimError(f'place: latitude, longitude, altitude are {point.latitude!r}, '
+                       f'{point.longitude!r}, {point.altitude!r}, expected degrees and metres')
+    frame = region.frame
+    altitude = frame.altitude if math.isnan(point.altitude) else point.altitude
+    x, y, z = (float(c) for c in frame.from_geodetic(point.latitude, point.longitude, altitude))
+    return x, y, z

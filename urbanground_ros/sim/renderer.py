@@ -1,0 +1,344 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of a city without a screen: Panda3D offscreen with shaders of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+import logging
+import math
+
+import cv2
+import numpy as np
+from panda3d.core import AmbientLight
+from panda3d.core import Camera
+from panda3d.core import CullBinAttrib
+from panda3d.core import CullFaceAttrib
+from panda3d.core import DepthTestAttrib
+from panda3d.core import DepthWriteAttrib
+from panda3d.core import DirectionalLight
+from panda3d.core import FrameBufferProperties
+from panda3d.core import Geom
+from panda3d.core import GeomNode
+from panda3d.core import GeomTriangles
+from panda3d.core import GeomVertexData
+from panda3d.core import GeomVertexFormat
+from panda3d.core import GraphicsEngine
+from panda3d.core import GraphicsOutput
+from panda3d.core import GraphicsPipe
+from panda3d.core import GraphicsPipeSelection
+from panda3d.core import LMatrix4
+from panda3d.core import loadPrcFileData
+from panda3d.core import NodePath
+from panda3d.core import OmniBoundingVolume
+from panda3d.core import OrthographicLens
+from panda3d.core import PerspectiveLens
+from panda3d.core import RenderState
+from panda3d.core import SamplerState
+from panda3d.core import Shader
+from panda3d.core import Texture
+from panda3d.core import TransformState
+from panda3d.core import Vec3
+from panda3d.core import Vec4
+from panda3d.core import WindowProperties
+
+from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.mapview import MapView
+from urbanground_ros.sim.mapview import STANDOFF
+from urbanground_ros.sim.weather import Lighting
+from urbanground_ros.sim.weather import lighting
+from urbanground_ros.sim.weather import WEATHERS
+from urbanground_ros.tiles import TileMesh
+
+_log = logging.getLogger(__name__)
+
+#: Nearest and farthest that the first-person camera sees (m).
+NEAR, FAR = 0.1, 2500.0
+#: Colour around the city on the map, sRGB from 0 to 1.
+MAP_GROUND = (0.86, 0.88, 0.90)
+
+_CONFIGURATION = """
+window-type offscreen
+audio-library-name null
+sync-video 0
+gl-version 3 2
+textures-power-2 none
+notify-level-display fatal
+notify-level-egldisplay error
+notify-level-glxdisplay fatal
+"""
+
+# Light is linear; textures and the result are sRGB, here by its usual square approximation.
+_CITY_VERTEX = """#version 150
+uniform mat4 p3d_ModelViewProjectionMatrix;
+uniform mat4 p3d_ModelMatrix;
+uniform vec3 eye;
+in vec4 p3d_Vertex;
+in vec3 p3d_Normal;
+in vec2 p3d_MultiTexCoord0;
+out vec2 uv;
+out vec3 normal;
+out vec3 sight;
+void main() {
+  gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex;
+  vec3 place = (p3d_ModelMatrix * p3d_Vertex).xyz;
+  uv = p3d_MultiTexCoord0;
+  normal = mat3(p3d_ModelMatrix) * p3d_Normal;
+  sight = place - eye;
+}
+"""
+_CITY_FRAGMENT = """#version 150
+uniform sampler2D p3d_Texture0;
+uniform vec4 p3d_ColorScale;
+uniform vec3 sun, sunlight, skylight, bounce, horizon;
+uniform float haze, unlit;
+in vec2 uv;
+in vec3 normal;
+in vec3 sight;
+out vec4 color;
+void main() {
+  vec3 n = normalize(normal);
+  if (dot(n, sight) > 0.0) n = -n;
+  vec3 around = mix(bounce, skylight, 0.5 + 0.5 * n.z);
+  vec3 light = mix(around + sunlight * max(dot(n, sun), 0.0),
+                   skylight * 0.9 + sunlight * 0.7, unlit);
+  vec3 base = texture(p3d_Texture0, uv).rgb;
+  vec3 seen = sqrt(base * base * p3d_ColorScale.rgb * light);
+  color = vec4(mix(horizon, seen, exp(-length(sight) * haze)), 1.0);
+}
+"""
+_SKY_VERTEX = """#version 150
+uniform mat4 p3d_ModelViewProjectionMatrix;
+in vec4 p3d_Vertex;
+out vec3 way;
+void main() {
+  gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex;
+  way = p3d_Vertex.xyz;
+}
+"""
+_SKY_FRAGMENT = """#version 150
+uniform vec3 sun, sunlight, horizon, zenith;
+in vec3 way;
+out vec4 color;
+void main() {
+  vec3 d = normalize(way);
+  float up = max(d.z, 0.0);
+  vec3 sky = mix(horizon, zenith, 1.0 - exp(-3.2 * up));
+  float toward = max(dot(d, sun), 0.0);
+  float glow = 0.25 * pow(toward, 12.0) + smoothstep(0.9993, 0.9997, toward);
+  color = vec4(sky + sunlight * glow, 1.0);
+}
+"""
+
+
+class Renderer:
+    """One offscreen picture of a set of meshes; make, use and close it in one thread.
+
+    Args:
+        width: Of the picture, pixels.
+        height: Of the picture, pixels.
+        horizontal_fov: Of the first-person camera, radians.
+        library: The Panda3D display library.
+
+    Raises:
+        SimError: the library cannot be loaded here, or gives no picture.
+    """
+
+    def __init__(self, width: int, height: int, horizontal_fov: float,
+                 library: str = 'p3headlessgl') -> None:
+        loadPrcFileData('', _CONFIGURATION)
+        self.width = width
+        self.height = height
+        pipe = GraphicsPipeSelection.getGlobalPtr().makeModulePipe(library)
+        if pipe is None:
+            raise SimError(f'renderer {library}: cannot be loaded, expected its system library')
+        self._engine = GraphicsEngine(pipe)
+        properties = FrameBufferProperties()
+        properties.setRgbaBits(8, 8, 8, 8)
+        properties.setDepthBits(24)
+        self._buffer = self._engine.makeOutput(
+            pipe, 'pictures', 0, properties, WindowProperties.size(width, height),
+            GraphicsPipe.BFRefuseWindow)
+        if self._buffer is None:
+            raise SimError(f'renderer {library}: opens no buffer of {width}x{height} pixels')
+        self._target = Texture()
+        self._buffer.addRenderTexture(self._target, GraphicsOutput.RTMCopyRam,
+                                      GraphicsOutput.RTPColor)
+        self._shaded = library != 'p3tinydisplay'
+        self._root = NodePath('root')
+        self._city = self._root.attachNewNode('city')
+        self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
+        self._city.setTexture(self._white)
+        self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+        vertical = 2 * math.atan(math.tan(horizontal_fov / 2) * height / width)
+        self._perspective = PerspectiveLens()
+        self._perspective.setFov(math.degrees(horizontal_fov), math.degrees(vertical))
+        self._perspective.setNearFar(NEAR, FAR)
+        self._orthographic = OrthographicLens()
+        self._orthographic.setNearFar(1.0, 2 * STANDOFF)
+        self._camera = self._root.attachNewNode(Camera('camera', self._perspective))
+        self._buffer.makeDisplayRegion().setCamera(self._camera)
+        self._buffer.setClearColorActive(True)
+        if self._shaded:
+            self._city.setShader(Shader.make(Shader.SL_GLSL, _CITY_VERTEX, _CITY_FRAGMENT))
+            self._city.setShaderInput('unlit', 0.0)
+            self._sky = _sky(self._root)
+        else:
+            self._ambient = self._city.attachNewNode(AmbientLight('sky'))
+            self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
+            self._city.setLight(self._ambient)
+            self._city.setLight(self._sunlight)
+        self._engine.openWindows()
+        self._light(lighting(WEATHERS['sunny'], 43_200.0), (0.0, 0.0, 0.0))
+        self._frame()
+
+    def show(self, meshes: Iterable[TileMesh]) -> None:
+        """Show these meshes in place of those before."""
+        self._city.getChildren().detach()
+        if not self._shaded:
+            self._ambient.reparentTo(self._city)
+            self._sunlight.reparentTo(self._city)
+        for mesh in meshes:
+            node = GeomNode(mesh.name)
+            node.addGeom(_geom(mesh))
+            path = self._city.attachNewNode(node)
+            if mesh.texture is not None and mesh.uvs is not None:
+                path.setTexture(_texture(mesh.texture))
+            path.setColorScale(Vec4(*mesh.color))
+            if self._shaded:
+                path.setShaderInput('unlit', float(mesh.unlit))
+            elif mesh.unlit:
+                path.setLightOff()
+
+    def first_person(self, eye: tuple[float, float, float], yaw: float, pitch: float,
+                     light: Lighting) -> np.ndarray:
+        """Return what a camera at `eye` (m, ENU) sees, RGB of shape (height, width, 3).
+
+        `yaw` is radians counter-clockwise from east, `pitch` radians upwards.
+        """
+        self._light(light, eye)
+        self._camera.node().setLens(self._perspective)
+        self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
+        self._buffer.setClearColor(Vec4(*light.horizon, 1))
+        if self._shaded:
+            self._sky.show()
+            self._sky.setPos(*eye)
+        return self._frame()
+
+    def overhead(self, view: MapView, light: Lighting) -> np.ndarray:
+        """Return the city on the map, RGB of shape (height, width, 3), without marks."""
+        eye = view.eye()
+        right, up, forward = view.axes()
+        self._light(light, tuple(eye))
+        self._orthographic.setFilmSize(view.span, view.span * self.height / self.width)
+        self._camera.node().setLens(self._orthographic)
+        # Panda3D's camera looks along its y with z up; matrices act on row vectors.
+        self._camera.setMat(LMatrix4(*right, 0, *forward, 0, *up, 0, *eye, 1))
+        self._buffer.setClearColor(Vec4(*MAP_GROUND, 1))
+        if self._shaded:
+            self._sky.hide()
+        return self._frame()
+
+    def close(self) -> None:
+        """Give back the buffer and everything in it."""
+        self._root.getChildren().detach()
+        self._engine.removeAllWindows()
+        _collect()
+
+    def _light(self, light: Lighting, eye: tuple[float, ...]) -> None:
+        if not self._shaded:
+            self._ambient.node().setColor(Vec4(*light.skylight, 1))
+            self._sunlight.node().setColor(Vec4(*light.sunlight, 1))
+            self._sunlight.node().setDirection(-Vec3(*light.sun))
+            return
+        for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith'):
+            self._root.setShaderInput(name, Vec3(*getattr(light, name)))
+        self._root.setShaderInput('haze', light.haze)
+        self._root.setShaderInput('eye', Vec3(*eye))
+
+    def _frame(self) -> np.ndarray:
+        self._engine.renderFrame()
+        _collect()
+        data = self._target.getRamImageAs('RGB')
+        if not data:
+            raise SimError('renderer: gives no picture')
+        image = np.frombuffer(data, np.uint8).reshape(self.height, self.width, 3)
+        return np.ascontiguousarray(image[::-1])
+
+
+def open_renderer(width: int, height: int, horizontal_fov: float) -> Renderer | None:
+    """Return the best renderer that works here; with none, say so once and return None."""
+    reasons = []
+    for library in ('p3headlessgl', 'p3tinydisplay'):
+        try:
+            return Renderer(width, height, horizontal_fov, library)
+        except SimError as error:
+            reasons.append(str(error))
+    _log.warning('no pictures (install libegl1 and libgl1): %s', '; '.join(reasons))
+    return None
+
+
+def encode_jpeg(image: np.ndarray, quality: int) -> bytes:
+    """Encode an RGB picture (H, W, 3); the same picture gives the same bytes."""
+    done, data = cv2.imencode('.jpg', cv2.cvtColor(image, cv2.COLOR_RGB2BGR),
+                              [cv2.IMWRITE_JPEG_QUALITY, quality])
+    assert done
+    return data.tobytes()
+
+
+def _collect() -> None:
+    """Free what no frame needs: without a task manager, Panda3D's caches grow without bound."""
+    RenderState.garbageCollect()
+    TransformState.garbageCollect()
+
+
+def _geom(mesh: TileMesh) -> Geom:
+    count = len(mesh.positions)
+    vertices = np.zeros((count, 8), 'f4')
+    vertices[:, :3] = mesh.positions
+    vertices[:, 3:6] = mesh.normals
+    if mesh.uvs is not None:
+        vertices[:, 6:] = mesh.uvs
+    data = GeomVertexData(mesh.name, GeomVertexFormat.getV3n3t2(), Geom.UHStatic)
+    data.uncleanSetNumRows(count)
+    memoryview(data.modifyArray(0)).cast('B')[:] = vertices.tobytes()
+    triangles = GeomTriangles(Geom.UHStatic)
+    triangles.setIndexType(Geom.NTUint32)
+    indices = triangles.modifyVertices()
+    indices.uncleanSetNumRows(mesh.faces.size)
+    memoryview(indices).cast('B')[:] = np.ascontiguousarray(mesh.faces, 'u4').tobytes()
+    geom = Geom(data)
+    geom.addPrimitive(triangles)
+    return geom
+
+
+def _texture(image: np.ndarray) -> Texture:
+    """Make a texture of an RGB picture with row 0 at the top; Panda3D keeps BGR, bottom up."""
+    texture = Texture()
+    texture.setup2dTexture(image.shape[1], image.shape[0], Texture.TUnsignedByte, Texture.FRgb)
+    texture.setRamImage(np.ascontiguousarray(image[::-1, :, ::-1]).tobytes())
+    texture.setMinfilter(SamplerState.FTLinearMipmapLinear)
+    texture.setMagfilter(SamplerState.FTLinear)
+    texture.setAnisotropicDegree(4)
+    texture.setWrapU(SamplerState.WMRepeat)
+    texture.setWrapV(SamplerState.WMRepeat)
+    texture.setKeepRamImage(False)
+    return texture
+
+
+def _sky(root: NodePath) -> NodePath:
+    """Attach a box around the camera that is drawn behind everything."""
+    corners = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], 'f4')
+    faces = np.array([[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4],
+                      [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]], 'u4')
+    node = GeomNode('sky')
+    node.addGeom(_geom(TileMesh('sky', corners, corners, None, faces)))
+    node.setBounds(OmniBoundingVolume())
+    node.setFinal(True)
+    sky = root.attachNewNode(node)
+    sky.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+    sky.setAttrib(CullBinAttrib.make('background', 0))
+    sky.setAttrib(DepthWriteAttrib.make(DepthWriteAttrib.MOff))
+    sky.setAttrib(DepthTestAttrib.make(DepthTestAttrib.MNone))
+    sky.setShader(Shader.make(Shader.SL_GLSL, _SKY_VERTEX, _SKY_FRAGMENT))
+    return sky
