@@ -22,6 +22,7 @@ from urbanground_ros.geo.network import DEFAULT_VERTICAL_TOLERANCE
 from urbanground_ros.geo.network import Direction
 from urbanground_ros.geo.network import Feature
 from urbanground_ros.geo.network import FeatureType
+from urbanground_ros.geo.network import JOIN_TOLERANCE
 from urbanground_ros.geo.network import Location
 from urbanground_ros.geo.network import Nearest
 from urbanground_ros.geo.network import PedestrianNetwork
@@ -38,6 +39,7 @@ __all__ = [
     'DEFAULT_HKPD_OFFSET',
     'DEFAULT_HORIZONTAL_TOLERANCE',
     'DEFAULT_VERTICAL_TOLERANCE',
+    'JOIN_TOLERANCE',
     'PLACE_TYPES',
     'SPHERE_RADIUS',
     'CrossingFeature',

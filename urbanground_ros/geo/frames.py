@@ -9,6 +9,7 @@ NaN, in every component of its point.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 import math
@@ -80,9 +81,12 @@ def _transform(pipeline: str, *components: ArrayLike, inverse: bool = False) -> 
     """Apply a pipeline to broadcast components, each of any shape."""
     arrays = np.broadcast_arrays(*(np.asarray(c, dtype=np.float64) for c in components))
     direction = TransformDirection.INVERSE if inverse else TransformDirection.FORWARD
-    flat: Any = np.stack(arrays).reshape(len(arrays), -1)
+    flat = np.stack(arrays).reshape(len(arrays), -1)
+    transform: Callable[..., ArrayLike] = _transformer(pipeline).transform
+    # pyproj takes an array of one value for a scalar, in a way that NumPy deprecates.
+    columns = flat if flat.shape[1] != 1 else flat[:, 0].tolist()
     # Adding zero turns the -0.0 of some steps into 0.0.
-    results = np.stack(_transformer(pipeline).transform(*flat, direction=direction)) + 0.0
+    results = np.array(transform(*columns, direction=direction)).reshape(flat.shape) + 0.0
     unknown = np.isnan(flat).any(axis=0)
     results[:, unknown] = np.nan
     failed = np.flatnonzero(~unknown & ~np.isfinite(results).all(axis=0))

@@ -325,7 +325,8 @@ class _Record:
 
     def point(self, key: str) -> GeoPoint:
         inner = _Record(f'{self._where}: {key}', self.data[key], required=_POINT_LIMITS)
-        return GeoPoint(*(inner.number(name, limit) for name, limit in _POINT_LIMITS.items()))
+        values = {name: inner.number(name, limit) for name, limit in _POINT_LIMITS.items()}
+        return GeoPoint(values['latitude'], values['longitude'], values['altitude'])
 
     def hours(self, key: str) -> tuple[int, int]:
         value = self.data[key]

@@ -98,7 +98,9 @@ def parse_code(domain: type[Code], value: Any) -> Code:
     Raises:
         ValueError: the value is not in the domain.
     """
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool):
         return domain(value)
     folded = _fold(str(value))
     for member in domain:

@@ -142,7 +142,10 @@ class PedestrianNetwork:
             if first is not line.where:
                 raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
             features.append(feature)
-        return cls(features, frame)
+        try:
+            return cls(features, frame)
+        except NetworkError as error:
+            raise NetworkError(f'{", ".join(map(str, paths))}: {error}') from None
 
     def nearest(self, points: ArrayLike) -> Nearest:
         """Find the place on the network nearest in space to each of (N, 3) ENU points.
@@ -346,7 +349,7 @@ def _join(lines: Mapping[int, FloatArray]) -> tuple[dict[int, tuple[int, int]], 
         The first and the last node of every line, and the position of every node (N, 3).
     """
     ends = np.concatenate([points[[0, -1]] for points in lines.values()])
-    plan = shapely.points(ends[:, :2])
+    plan: Any = shapely.points(ends[:, :2])
     pairs = shapely.STRtree(plan).query(plan, predicate='dwithin', distance=JOIN_TOLERANCE)
     level = np.abs(ends[pairs[0], 2] - ends[pairs[1], 2]) <= JOIN_TOLERANCE
     joined: networkx.Graph[int] = networkx.Graph()

@@ -7,6 +7,7 @@ Both give the same lines, whatever the reference system the file states.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
 import json
@@ -36,6 +37,8 @@ _BOUNDS = {
 }
 # The deepest station is above the one, the highest summit below the other.
 _HEIGHTS = (-150.0, 1000.0)
+# Where, attributes, and the coordinates of each part.
+_Parts = tuple[str, Mapping[str, Any], list[Any]]
 
 
 class SourceLine(NamedTuple):
@@ -65,6 +68,7 @@ def read_lines(path: str | PathLike[str]) -> list[SourceLine]:
             system, is empty, or a feature has no usable polyline with heights in Hong Kong.
     """
     document = _read_json(path)
+    split: Callable[[str, Mapping[str, Any], bool], _Parts]
     if document.get('type') == 'FeatureCollection':
         system, split = _geojson_system(path, document), _geojson_parts
     elif 'geometryType' in document or 'spatialReference' in document:
@@ -142,9 +146,6 @@ def _known_system(path: str | PathLike[str], stated: Any, codes: set[Any]) -> in
     if len(codes) == 1 and codes <= _REFERENCE_SYSTEMS.keys():
         return _REFERENCE_SYSTEMS[codes.pop()]
     raise NetworkError(f'{path}: reference system is {stated!r}, {_EXPECTED_SYSTEM}')
-
-
-_Parts = tuple[str, Mapping[str, Any], list[Any]]
 
 
 def _geojson_parts(where: str, feature: Mapping[str, Any], _has_z: bool) -> _Parts:

@@ -68,7 +68,7 @@ def shortest_paths(graph: networkx.MultiDiGraph[Any], sources: Mapping[int, floa
     Ties go to the node with the lower number and the edge with the lower feature index.
 
     Args:
-        graph: Edges carry `length` in metres and their feature index as key.
+        graph: Edges carry `length` in metres and `feature`, an index.
         sources: Node to distance from the start.
         closed: Features that may not be walked.
         goals: Node to distance on to the goal; where given, the search ends as soon as no
@@ -91,10 +91,10 @@ def shortest_paths(graph: networkx.MultiDiGraph[Any], sources: Mapping[int, floa
         for neighbour, edges in graph.adj[node].items():
             if neighbour in tree.distances:
                 continue
-            for feature, edge in edges.items():
+            for edge in edges.values():
                 onward = distance + edge['length']
-                if feature not in closed and onward < tentative.get(neighbour, math.inf):
+                if edge['feature'] not in closed and onward < tentative.get(neighbour, math.inf):
                     tentative[neighbour] = onward
-                    tree.steps[neighbour] = Step(node, feature)
+                    tree.steps[neighbour] = Step(node, edge['feature'])
                     heapq.heappush(queue, (onward, neighbour))
     return tree

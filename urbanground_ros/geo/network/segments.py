@@ -11,6 +11,7 @@ and no nearer segment can be missed.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from typing import NamedTuple
 
 import numpy as np
@@ -62,8 +63,9 @@ class SegmentIndex:
         self.ends = ends
         plan = np.stack((starts[:, :2], ends[:, :2]), axis=1)
         # A vertical segment is a point in plan, and a line of no length is not valid there.
-        shapes = np.where((plan[:, 0] == plan[:, 1]).all(axis=1),
-                          shapely.points(plan[:, 0]), shapely.linestrings(plan))
+        shapes: Any = shapely.linestrings(plan)
+        vertical = (plan[:, 0] == plan[:, 1]).all(axis=1)
+        shapes[vertical] = shapely.points(plan[vertical, 0])
         self._tree = shapely.STRtree(shapes)
 
     def nearest(self, points: FloatArray) -> NearestSegment:
