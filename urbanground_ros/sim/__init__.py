@@ -11,6 +11,8 @@ from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.mapview import MapView
 from urbanground_ros.sim.region import CityRegion
 from urbanground_ros.sim.region import open_region
+from urbanground_ros.sim.rostcp import RosTcpFront
+from urbanground_ros.sim.rostcp import serve
 
 __all__ = [
     'Body',
@@ -20,6 +22,8 @@ __all__ = [
     'HeadlessCity',
     'Listener',
     'MapView',
+    'RosTcpFront',
     'SimError',
     'open_region',
+    'serve',
 ]

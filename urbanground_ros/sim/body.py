@@ -225,7 +225,8 @@ class Body:
             rest = LVector3d(0, 0, drop - (after.z - before.z))
             along = rest - hit.normal * rest.dot(hit.normal)
             self.feet, _ = self._sweep(after, along)
-            self.fall_speed = min(0.0, max(self.fall_speed, (self.feet.z - before.z) / self._period))
+            done = (self.feet.z - before.z) / self._period
+            self.fall_speed = min(0.0, max(self.fall_speed, done))
 
     def _is_walkable(self, hit: Hit) -> bool:
         """Tell whether the face under a contact can be stood on.

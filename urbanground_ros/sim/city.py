@@ -180,7 +180,7 @@ class HeadlessCity:
         self._begin()
         refusal = self._refusal(action)
         if refusal:
-            return self._reply(False, refusal, want_image)
+            return self._refuse(refusal, want_image)
         self._actions += 1
         message = _EXECUTE[action.name](self, action)
         self._finish()
@@ -195,14 +195,13 @@ class HeadlessCity:
         """
         self._begin()
         if not all(map(math.isfinite, (linear_x, linear_y, angular_z))):
-            return self._reply(False, f'step: velocity is ({linear_x}, {linear_y}, {angular_z}),'
-                                      f' expected finite numbers', want_image)
+            return self._refuse(f'step: velocity is ({linear_x}, {linear_y}, {angular_z}), '
+                                f'expected finite numbers', want_image)
         period = self._period_ns * 1e-9
         ticks = round(seconds / period) if 0 < seconds <= LONGEST_STEP else 0
         if ticks < 1 or abs(ticks * period - seconds) > 1e-6:
-            return self._reply(False, f'step: seconds is {seconds!r}, expected a positive '
-                                      f'multiple of {period:g} up to {LONGEST_STEP:g}',
-                               want_image)
+            return self._refuse(f'step: seconds is {seconds!r}, expected a positive multiple '
+                                f'of {period:g} up to {LONGEST_STEP:g}', want_image)
         self._actions += 1
         self._mode = FIRST_PERSON
         clamped = []
@@ -249,8 +248,15 @@ class HeadlessCity:
     # -- beside the interface ----------------------------------------------------------------
 
     def request_cancel(self) -> None:
-        """End the running action or step at its next tick; from any thread."""
+        """End the running action or step at its next tick; from any thread.
+
+        Between calls, it is the next action or step that ends as it begins.
+        """
         self._cancel.set()
+
+    def clear_cancel(self) -> None:
+        """Take back a cancel that came too late; from any thread."""
+        self._cancel.clear()
 
     def set_camera_period(self, seconds: float) -> None:
         """Give the listener a picture every so many simulated seconds of motion, 0 for none.
@@ -307,7 +313,10 @@ class HeadlessCity:
         self._mode = FIRST_PERSON
         self._pin: tuple[float, float, float] | None = None
         self._map = MapView((0.0, 0.0, 0.0))
-        self._sequence = self._actions = self._teleports = self._contacts = 0
+        self._sequence = 0
+        self._actions: int = 0
+        self._teleports = 0
+        self._contacts = 0
         self._rain_exposure = 0.0
         self._yaw_rate = 0.0
         self._touching: tuple[float, float, float] | None = None
@@ -320,7 +329,6 @@ class HeadlessCity:
             raise SimError('no region is loaded, expected load before anything else')
         self._samples = []
         self._events = []
-        self._cancel.clear()
         return self._region
 
     def _refusal(self, action: Action) -> str:
@@ -392,7 +400,8 @@ class HeadlessCity:
         sample = Sample(
             self._tick * self._period_ns, self._sequence,
             (self._tick - self._load_tick) * self._period_ns, self._actions, self._teleports,
-            *body.feet, body.yaw, body.pitch, *body.velocity, self._yaw_rate, body.grounded)
+            body.feet.x, body.feet.y, body.feet.z, body.yaw, body.pitch,
+            body.velocity.x, body.velocity.y, body.velocity.z, self._yaw_rate, body.grounded)
         self._sequence += 1
         self._last = sample
         self._samples.append(sample)
@@ -400,6 +409,8 @@ class HeadlessCity:
             self.listener.sample(sample)
 
     def _finish(self) -> None:
+        """End an action or a step with a sample."""
+        self._cancel.clear()
         if self._last is None or self._last.stamp_ns != self._tick * self._period_ns:
             self._emit()
 
@@ -537,6 +548,10 @@ class HeadlessCity:
             being_rained_on=rain > 0 and not sheltered, has_overhead_shelter=sheltered,
             rain_exposure_seconds=self._rain_exposure, building_collisions=self._contacts,
             stats_tracked_seconds=sample.elapsed_ns * 1e-9)
+
+    def _refuse(self, message: str, want_image: bool) -> Reply:
+        self._cancel.clear()
+        return self._reply(False, message, want_image)
 
     def _reply(self, accepted: bool, message: str, want_image: bool) -> Reply:
         return Reply(accepted, message, self._state(), tuple(self._samples),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from pathlib import Path
 
 import numpy as np
 
@@ -63,5 +64,5 @@ def open_region(region: str) -> CityRegion:
     from urbanground_ros.districts import resolve_region
     found = Region.load(resolve_region(region))
     meshes = tuple(mesh for tileset in found.tilesets
-                   for mesh in load_tileset(tileset, found.frame))
+                   for mesh in load_tileset(Path(found.resolve(tileset)), found.frame))
     return CityRegion(region, found.frame, meshes, found.load_network())
