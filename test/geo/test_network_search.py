@@ -8,7 +8,6 @@ import multiprocessing
 import pickle
 
 from hypothesis import given
-from hypothesis import HealthCheck
 from hypothesis import settings
 from hypothesis import strategies as st
 import numpy as np
@@ -105,6 +104,9 @@ def test_tolerances_are_parameters(crossing_levels):
     assert crossing_levels.on_network(point, horizontal_tolerance=5, vertical_tolerance=4)
     assert crossing_levels.on_network([(20, 0, 0)], 0, 0)
     assert not crossing_levels.on_network([(20, 1e-6, 0)], 0, 0)
+    for wrong in ((-1, 1), (1, float('nan'))):
+        with pytest.raises(NetworkError, match='expected metres, zero or more'):
+            crossing_levels.on_network(point, *wrong)
 
 
 @pytest.mark.parametrize('seed', range(3))
@@ -124,7 +126,7 @@ def test_nearest_is_that_of_brute_force(network_of, seed):
         assert line.cut(along, along)[0] == pytest.approx(point, abs=1e-9)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(deadline=None)
 @given(st.lists(
     st.lists(st.tuples(*[st.integers(-6, 6)] * 3), min_size=2, max_size=4, unique=True),
     min_size=1, max_size=8), st.tuples(*[st.floats(-8, 8)] * 3))

@@ -63,6 +63,7 @@ def test_a_region_is_read_as_written(tmp_path):
     assert region.frame == LocalFrame(22.3, 114.17, 3.0)
     assert region.resolve(region.network) == str(tmp_path / 'network.geojson')
     assert region.resolve(region.tilesets[1]) == region.tilesets[1]
+    assert region.resolve('file:///x/tileset.json') == 'file:///x/tileset.json'
     assert region.resolve(str(tmp_path / 'x')) == str(tmp_path / 'x')
 
 
@@ -110,6 +111,8 @@ def test_a_region_brings_its_network_and_places(tmp_path):
 
 @pytest.mark.parametrize(('data', 'text'), [
     ('a: [', 'not YAML'),
+    ('[' * 10_000, 'not YAML'),
+    ('title: 2026-99-99', 'not YAML'),
     ('', 'holds a NoneType, expected a mapping'),
     ('- 1', 'holds a list, expected a mapping'),
     ({**REGION, 'colour': 1}, "key 'colour' is unknown, expected name, title, .*attribution"),

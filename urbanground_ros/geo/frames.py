@@ -3,8 +3,8 @@
 """Coordinate frames: WGS84, ECEF, the local ENU tangent plane, and the Hong Kong 1980 Grid.
 
 Every transformation is a PROJ pipeline written out in full: it reads no database, no grid and
-no network, so the same input gives the same bytes everywhere with one PROJ release. NaN stays
-NaN, in every component of its point.
+no network, so the same input gives the same bytes whatever data is installed, and in any
+thread or process. NaN stays NaN, in every component of its point.
 """
 
 from __future__ import annotations

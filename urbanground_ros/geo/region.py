@@ -17,7 +17,6 @@ from pathlib import Path
 import re
 from typing import Any
 from typing import NoReturn
-from urllib.parse import urlsplit
 
 import yaml
 
@@ -153,7 +152,7 @@ class Region:
         """
         try:
             data = yaml.safe_load(_read(path))
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise RegionError(f'{path}: not YAML: {_one_line(error)}') from None
         record = _Record(str(path), data, required=_REGION_REQUIRED, optional=_REGION_OPTIONAL)
         name = record.text('name')
@@ -200,7 +199,7 @@ class Region:
 
     def resolve(self, reference: str) -> str:
         """Return a reference as a URL, unchanged, or as an absolute path."""
-        return reference if urlsplit(reference).netloc else str(self.directory / reference)
+        return reference if '://' in reference else str(self.directory / reference)
 
     @cached_property
     def frame(self) -> LocalFrame:

@@ -166,8 +166,12 @@ class PedestrianNetwork:
         a bridge stands for the street below it nor the street for the bridge.
 
         Raises:
-            NetworkError: the points have another shape or are not finite.
+            NetworkError: the points have another shape or are not finite, or a tolerance is
+                negative.
         """
+        if not (horizontal_tolerance >= 0 and vertical_tolerance >= 0):
+            raise NetworkError(f'tolerances are {horizontal_tolerance} and {vertical_tolerance}, '
+                               'expected metres, zero or more')
         return self._search.index.within(
             checked_points(points), horizontal_tolerance, vertical_tolerance)
 
