@@ -17,12 +17,12 @@ from rclpy.qos import QoSProfile
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from urbanground_ros.bridge import protocol
-from urbanground_ros.bridge.entities import Call
-from urbanground_ros.bridge.entities import Reply
-from urbanground_ros.bridge.entities import SharedClient
-from urbanground_ros.bridge.entities import SharedPublisher
-from urbanground_ros.bridge.entities import SharedService
-from urbanground_ros.bridge.entities import SharedSubscription
+from urbanground_ros.bridge.shared import Call
+from urbanground_ros.bridge.shared import Reply
+from urbanground_ros.bridge.shared import SharedClient
+from urbanground_ros.bridge.shared import SharedPublisher
+from urbanground_ros.bridge.shared import SharedService
+from urbanground_ros.bridge.shared import SharedSubscription
 from urbanground_ros.bridge.interface_types import wire_name
 from urbanground_ros.bridge.outbox import Outbox
 from urbanground_ros.bridge.outbox import TopicCounters
@@ -376,8 +376,8 @@ class Connection:
         publication.counters.count(len(payload))
 
     def _subscribes(self, publication: _Publication) -> bool:
-        topic = publication.shared.topic
-        return any(each.shared.topic == topic for each in self._subscriptions.values())
+        topic = publication.shared.name
+        return any(each.shared.name == topic for each in self._subscriptions.values())
 
     def _publish_unregistered(self, name: str, payload: bytes) -> None:
         if name in self._services or name in self._offers:
@@ -403,7 +403,7 @@ class Connection:
 
         call = Call(answer)
         self._calls_to_ros.add(call)
-        shared.call(call, payload, self._entities.timeout_of(shared.service))
+        shared.call(call, payload, self._entities.timeout_of(shared.name))
 
     def _fail_call(self, srv_id: int, service: str, problem: str) -> None:
         # An empty response is all that ends the task which awaits it: it throws.
@@ -450,7 +450,7 @@ class Connection:
             self._drop_subscription(topic)
         # Latched messages may arrive before the subscription is returned.
         self._depths[topic] = depth
-        shared = self._entities.acquire_subscription(self, topic, type_name, profile, depth)
+        shared = self._entities.subscription(self, topic, type_name, profile, depth)
         self._subscriptions[topic] = _Subscription(shared, type_name)
 
     def _on_publish(self, command: protocol.Publish) -> None:
@@ -469,7 +469,7 @@ class Connection:
             self.warn(
                 f'topic {topic} was published as {known.shared.type_name}, now as {type_name}'
             )
-        shared = self._entities.acquire_publisher(self, topic, type_name, profile)
+        shared = self._entities.publisher(self, topic, type_name, profile)
         if known is not None and known.shared is not shared:
             self._drop_publication(topic)
         counters = known.counters if known is not None else TopicCounters()
@@ -480,7 +480,7 @@ class Connection:
         known = self._services.get(command.topic)
         if known is not None and known.type_name == command.message_name:
             return
-        shared = self._entities.acquire_client(self, command.topic, command.message_name)
+        shared = self._entities.client(self, command.topic, command.message_name)
         if known is not None:
             self._drop_service(command.topic)
         self._services[command.topic] = _Service(shared, command.message_name)

@@ -1,3 +1,39 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""TODO."""
+"""Scoring: metrics from executed trajectories, and the records they are kept in."""
+
+from urbanground_ros.scoring.metrics import ARRIVAL_RADIUS
+from urbanground_ros.scoring.metrics import compute_metrics
+from urbanground_ros.scoring.metrics import Definition
+from urbanground_ros.scoring.metrics import DEFINITIONS
+from urbanground_ros.scoring.metrics import distance_to_goal
+from urbanground_ros.scoring.outcome import Outcome
+from urbanground_ros.scoring.recorder import episode_id
+from urbanground_ros.scoring.recorder import EpisodeRecorder
+from urbanground_ros.scoring.recorder import Settings
+from urbanground_ros.scoring.recorder import StepRecord
+from urbanground_ros.scoring.records import read_record
+from urbanground_ros.scoring.records import RecordError
+from urbanground_ros.scoring.records import rescore
+from urbanground_ros.scoring.records import SCHEMA
+from urbanground_ros.scoring.records import write_atomically
+from urbanground_ros.scoring.records import write_record
+
+__all__ = [
+    'ARRIVAL_RADIUS',
+    'DEFINITIONS',
+    'SCHEMA',
+    'Definition',
+    'EpisodeRecorder',
+    'Outcome',
+    'RecordError',
+    'Settings',
+    'StepRecord',
+    'compute_metrics',
+    'distance_to_goal',
+    'episode_id',
+    'read_record',
+    'rescore',
+    'write_atomically',
+    'write_record',
+]

@@ -224,9 +224,10 @@ class Body:
             # Too steep to stand: what is left of the fall goes down along the face.
             rest = LVector3d(0, 0, drop - (after.z - before.z))
             along = rest - hit.normal * rest.dot(hit.normal)
-            self.feet, _ = self._sweep(after, along)
-            done = (self.feet.z - before.z) / self._period
-            self.fall_speed = min(0.0, max(self.fall_speed, done))
+            self.feet, blocked = self._sweep(after, along)
+            if blocked is not None:
+                done = (self.feet.z - before.z) / self._period
+                self.fall_speed = min(0.0, max(self.fall_speed, done))
 
     def _is_walkable(self, hit: Hit) -> bool:
         """Tell whether the face under a contact can be stood on.

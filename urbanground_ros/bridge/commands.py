@@ -1,0 +1,87 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Velocity commands by simulated time: `cmd_vel` in, the twist that holds now out."""
+
+from __future__ import annotations
+
+from collections import deque
+import threading
+import time
+from typing import NamedTuple
+from typing import TYPE_CHECKING
+
+from geometry_msgs.msg import Twist
+from geometry_msgs.msg import TwistStamped
+
+from urbanground_ros.bridge.convert import to_nanoseconds
+from urbanground_ros.bridge.qos import reliable
+
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+
+class Command(NamedTuple):
+    """A body velocity (m/s, rad/s, REP-103) that holds from a simulated instant on."""
+
+    stamp_ns: int
+    linear_x: float
+    linear_y: float
+    angular_z: float
+
+
+STOP = Command(0, 0.0, 0.0, 0.0)
+
+
+class CommandSource:
+    """Subscribes to `cmd_vel` and tells which command holds at a simulated instant.
+
+    A command holds from its stamp on, until the next one or until `silence` simulated seconds
+    have passed: how fast messages travel changes nothing. One without a stamp (Twist, or a
+    TwistStamped of time 0) is taken to be given at the latest known instant.
+    """
+
+    def __init__(self, node: Node, *, stamped: bool, silence: float) -> None:
+        """Subscribe; `stamped` chooses TwistStamped over Twist."""
+        self._silence_ns = round(silence * 1e9)
+        self._queue: deque[Command] = deque()
+        self._now = 0
+        self._changed = threading.Condition()
+        if stamped:
+            node.create_subscription(
+                TwistStamped, 'cmd_vel',
+                lambda m: self._add(to_nanoseconds(m.header.stamp), m.twist), reliable(10))
+        else:
+            node.create_subscription(Twist, 'cmd_vel', lambda m: self._add(0, m), reliable(10))
+
+    def _add(self, stamp_ns: int, twist: Twist) -> None:
+        with self._changed:
+            self._queue.append(Command(stamp_ns or self._now, twist.linear.x, twist.linear.y,
+                                       twist.angular.z))
+            self._changed.notify_all()
+
+    def reset(self, now_ns: int) -> None:
+        """Forget every command that was given before a simulated instant."""
+        with self._changed:
+            self._now = now_ns
+            self._queue = deque(c for c in self._queue if c.stamp_ns >= now_ns)
+
+    def at(self, now_ns: int) -> Command:
+        """Return the command that holds at a simulated instant, STOP after silence."""
+        with self._changed:
+            self._now = now_ns
+            while len(self._queue) > 1 and self._queue[1].stamp_ns <= now_ns:
+                self._queue.popleft()
+            if not self._queue or not 0 <= now_ns - self._queue[0].stamp_ns < self._silence_ns:
+                return STOP
+            return self._queue[0]
+
+    def wait(self, now_ns: int, timeout: float) -> bool:
+        """Wait for a command given at or after a simulated instant, for some wall seconds."""
+        deadline = time.monotonic() + timeout
+        with self._changed:
+            self._now = now_ns
+            while not any(c.stamp_ns >= now_ns for c in self._queue):
+                left = deadline - time.monotonic()
+                if left <= 0 or not self._changed.wait(left):
+                    return any(c.stamp_ns >= now_ns for c in self._queue)
+            return True

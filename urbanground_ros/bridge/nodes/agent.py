@@ -1,0 +1,212 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Run an agent behind the door: its own domain, its own process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import queue
+import sys
+import threading
+from typing import Any
+
+from geometry_msgs.msg import PoseStamped
+import numpy as np
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from urbanground.action import Act
+from urbanground.msg import CityState as CityStateMsg
+from urbanground.msg import EpisodeEvent
+from urbanground.msg import Observation as ObservationMsg
+from urbanground.msg import Task as TaskMsg
+from urbanground_ros.agents import Agent
+from urbanground_ros.agents import make_agent
+from urbanground_ros.agents import World
+from urbanground_ros.bridge.convert import action_to
+from urbanground_ros.bridge.convert import brief_from
+from urbanground_ros.bridge.convert import observation_from
+from urbanground_ros.bridge.convert import state_from
+from urbanground_ros.bridge.convert import to_nanoseconds
+from urbanground_ros.bridge.qos import latched
+from urbanground_ros.bridge.qos import reliable
+from urbanground_ros.city import CityState
+from urbanground_ros.districts import resolve_region
+from urbanground_ros.episode import Observation
+from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import TaskBrief
+from urbanground_ros.errors import UrbanGroundError
+
+
+class PrivilegedView:
+    """What a privileged agent reads in the world domain: the goal, the state after each step."""
+
+    #: Wall seconds for a state that is known to be under way.
+    TIMEOUT = 30.0
+
+    def __init__(self, context: Context, region: str) -> None:
+        """Subscribe in the world domain; read the region's network."""
+        self._region = RegionContext.load(region, resolve_region(region))
+        self._changed = threading.Condition()
+        self._states: dict[int, CityState] = {}
+        self._stamps: dict[tuple[str, int], int] = {}
+        self._steps = 0
+        self._goals: dict[int, np.ndarray] = {}
+        self.node = Node('privileged_agent', context=context)
+        self.node.create_subscription(CityStateMsg, 'city/state', self._take_state, reliable(100))
+        self.node.create_subscription(EpisodeEvent, 'episode/events', self._take_event,
+                                      reliable(1000))
+        self.node.create_subscription(PoseStamped, 'goal', self._take_goal, latched())
+
+    def _take_state(self, msg: CityStateMsg) -> None:
+        state = state_from(msg)
+        with self._changed:
+            self._states[state.body.stamp_ns] = state
+            while len(self._states) > 200:
+                del self._states[next(iter(self._states))]
+            self._changed.notify_all()
+
+    def _take_event(self, msg: EpisodeEvent) -> None:
+        with self._changed:
+            if msg.kind == EpisodeEvent.BEGIN:
+                self._steps = 0
+                self._stamps = {}
+            elif msg.kind == EpisodeEvent.STEP:
+                self._steps += 1
+            else:
+                return
+            self._stamps[msg.episode, self._steps] = to_nanoseconds(msg.stamp)
+            self._changed.notify_all()
+
+    def _take_goal(self, msg: PoseStamped) -> None:
+        with self._changed:
+            p = msg.pose.position
+            self._goals = {to_nanoseconds(msg.header.stamp): np.array([p.x, p.y, p.z])}
+            self._changed.notify_all()
+
+    def _wait(self, ready: Any, what: str) -> None:
+        with self._changed:
+            if not self._changed.wait_for(ready, self.TIMEOUT):
+                raise UrbanGroundError(f'{what} did not come within {self.TIMEOUT:g} s')
+
+    def state(self, episode: str, step: int) -> CityState:
+        """Return the city's state after a step of an episode."""
+        self._wait(lambda: self._stamps.get((episode, step)) in self._states,
+                   f'the state after step {step} of episode {episode}')
+        return self._states[self._stamps[episode, step]]
+
+    def world(self, episode: str) -> World:
+        """Return the network, and the goal of an episode that has just begun."""
+        self._wait(lambda: self._stamps.get((episode, 0)) in self._goals,
+                   f'the goal of episode {episode}')
+        return World(self._region.network, self._goals[self._stamps[episode, 0]])
+
+
+class AgentRunner:
+    """Plays every episode that the door offers, one structured action a turn."""
+
+    def __init__(self, agent: Agent, seed: int, context: Context,
+                 view: PrivilegedView | None) -> None:
+        """Join the agent's domain by a context."""
+        self._agent = agent
+        self._seed = seed
+        self._view = view
+        self._briefs: queue.Queue[TaskBrief] = queue.Queue()
+        self._first: dict[str, Observation] = {}
+        self._seen = threading.Condition()
+        self.node = Node('agent', context=context, enable_rosout=False,
+                         start_parameter_services=False)
+        self.node.create_subscription(TaskMsg, 'task', lambda m: self._briefs.put(brief_from(m)),
+                                      latched())
+        self.node.create_subscription(ObservationMsg, 'observation', self._observe, latched())
+        self._act = ActionClient(self.node, Act, 'act')
+
+    def _observe(self, msg: ObservationMsg) -> None:
+        if msg.step == 0:
+            with self._seen:
+                self._first = {msg.episode: observation_from(msg)}
+                self._seen.notify_all()
+
+    def run(self) -> None:
+        """Play for ever."""
+        while True:
+            brief = self._briefs.get()
+            with self._seen:
+                # A door that is in the middle of an episode shows no first observation.
+                if not self._seen.wait_for(lambda: brief.episode in self._first, 5.0):
+                    continue
+                observation = self._first[brief.episode]
+            world = self._view.world(brief.episode) if self._view else None
+            self._agent.begin(brief, self._seed, world)
+            while not observation.finished:
+                state = self._view.state(brief.episode, observation.step) if self._view else None
+                result = self._send(self._agent.act(observation, state))
+                if result is None or not result.observation.episode:
+                    break
+                observation = observation_from(result.observation)
+
+    def _send(self, action: Any) -> Act.Result | None:
+        done = threading.Event()
+        results: list[Act.Result | None] = []
+
+        def finish(future: Any) -> None:
+            results.append(future.result().result)
+            done.set()
+
+        def accepted(future: Any) -> None:
+            handle = future.result()
+            if handle.accepted:
+                handle.get_result_async().add_done_callback(finish)
+            else:
+                results.append(None)
+                done.set()
+
+        self._act.wait_for_server()
+        self._act.send_goal_async(Act.Goal(action=action_to(action))).add_done_callback(accepted)
+        done.wait()
+        return results[0]
+
+
+def main(name: str, agent_domain: int, region: str, seed: int,
+         ros_args: Sequence[str] = ()) -> int:
+    """Run an agent by name until it is told to stop; bad input is one line and status 1."""
+    contexts: list[Context] = []
+    try:
+        agent = make_agent(name)
+        inside = Context()
+        inside.init(domain_id=agent_domain)
+        contexts.append(inside)
+        view = None
+        if agent.privileged:
+            outside = Context()
+            outside.init(args=['--ros-args', *ros_args] if ros_args else None)
+            contexts.append(outside)
+            view = PrivilegedView(outside, region)
+            _spin(view.node, outside)
+        runner = AgentRunner(agent, seed, inside, view)
+        _spin(runner.node, inside)
+        runner.run()
+    except KeyboardInterrupt:
+        return 0
+    except UrbanGroundError as error:
+        print(f'error: agent {name}: {error}', file=sys.stderr, flush=True)
+        return 1
+    finally:
+        for context in contexts:
+            rclpy.try_shutdown(context=context)
+    return 0
+
+
+def _spin(node: Node, context: Context) -> None:
+    def spin() -> None:
+        executor = SingleThreadedExecutor(context=context)
+        executor.add_node(node)
+        try:
+            executor.spin()
+        except ExternalShutdownException:
+            pass
+    threading.Thread(target=spin, name=node.get_name(), daemon=True).start()

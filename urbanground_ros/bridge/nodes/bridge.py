@@ -1,0 +1,155 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The bridge node: the endpoint for cities, and the standard ROS interfaces made from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import threading
+from typing import Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.clock import Clock
+from rclpy.clock import ClockType
+from rclpy.executors import MultiThreadedExecutor
+from rclpy.node import Node
+
+from urbanground.msg import TrajectorySample
+from urbanground.srv import CityCamera
+from urbanground.srv import CityCapabilities
+from urbanground_ros.bridge.act_server import ActServer
+from urbanground_ros.bridge.drive import RealtimeDrive
+from urbanground_ros.bridge.endpoint import Endpoint
+from urbanground_ros.bridge.pose import PoseConverter
+from urbanground_ros.bridge.qos import CITY_TOPICS
+from urbanground_ros.bridge.qos import reliable
+from urbanground_ros.bridge.spin import run
+from urbanground_ros.bridge.views import CameraConverter
+from urbanground_ros.bridge.views import NetworkPublisher
+from urbanground_ros.bridge.views import PeopleConverter
+from urbanground_ros.districts import resolve_region
+from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.geo import LocalFrame
+from urbanground_ros.geo import Region
+from urbanground_ros.parameters import declare
+from urbanground_ros.parameters import Parameter
+
+PARAMETERS = (
+    Parameter('host', '127.0.0.1', 'address that the endpoint listens on'),
+    Parameter('port', 10000, 'TCP port that the endpoint listens on, 0 for any free one', 0, 65535),
+    Parameter('service_timeout', 60.0, 'wall seconds that a service call to a city may take',
+              0.1, 3600.0),
+    Parameter('drive', 'realtime', 'who advances the world under cmd_vel: this node in real time, '
+              'or nobody (an episode does)', choices=('realtime', 'off')),
+    Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
+    Parameter('cmd_vel_silence', 0.5, 'simulated seconds without a command until the body stops',
+              0.02, 10.0),
+    Parameter('camera_period', 0.5, 'simulated seconds between pictures of a moving body, while '
+              'somebody subscribes to the camera', 0.04, 60.0),
+    Parameter('eye_height', 1.6, 'metres from the feet to the camera', 0.1, 3.0),
+)
+
+
+class BridgeNode(Node):
+    """Accepts cities, passes their topics and services on, and adds the standard interfaces."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        """Start to listen.
+
+        Raises:
+            UrbanGroundError: a bad parameter, or an address that cannot be listened on.
+        """
+        super().__init__('bridge', **kwargs)
+        p = declare(self, PARAMETERS)
+        self._camera_period = p['camera_period']
+        group = ReentrantCallbackGroup()
+        self._pose = PoseConverter(self, p['eye_height'])
+        self._camera = CameraConverter(self)
+        self._people = PeopleConverter(self)
+        self._network = NetworkPublisher(self)
+        self._act = ActServer(self, group)
+        if p['drive'] == 'realtime':
+            self._drive = RealtimeDrive(self, group, stamped=p['stamped_cmd_vel'],
+                                        silence=p['cmd_vel_silence'])
+        self._lock = threading.Lock()
+        self._pending: list[TrajectorySample] = []
+        self._known = False
+        self._asked = False
+        self._region = ''
+        self._period_sent = 0.0
+        self._capabilities = self.create_client(CityCapabilities, 'city/capabilities',
+                                                callback_group=group)
+        self._city_camera = self.create_client(CityCamera, 'city/camera', callback_group=group)
+        self.create_subscription(TrajectorySample, 'trajectory/sample', self._sample,
+                                 reliable(1000))
+        self.create_timer(0.5, self._check_camera, callback_group=group,
+                          clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.endpoint = Endpoint(
+            self, host=p['host'], port=p['port'], service_timeout=p['service_timeout'],
+            qos=CITY_TOPICS, on_client_lost=self._lost)
+        self.endpoint.start()
+
+    def _lost(self, client: str) -> None:
+        self.get_logger().warning(f'city {client} left')
+        self._known = False
+        self._period_sent = 0.0
+
+    def _sample(self, sample: TrajectorySample) -> None:
+        """Convert a sample once its map frame is known; each load may have changed it."""
+        with self._lock:
+            if sample.sequence == 0:
+                self._known = False
+            self._pending.append(sample)
+            if self._known:
+                self._flush()
+                return
+            if self._asked or not self._capabilities.service_is_ready():
+                return
+            self._asked = True
+        future = self._capabilities.call_async(CityCapabilities.Request())
+        future.add_done_callback(self._take_capabilities)
+
+    def _take_capabilities(self, future: Any) -> None:
+        answer = future.result()
+        with self._lock:
+            self._asked = False
+            if answer is not None and answer.region:
+                self._enter(answer)
+                self._known = True
+                self._flush()
+
+    def _enter(self, answer: CityCapabilities.Response) -> None:
+        if answer.region != self._region:
+            self._region = answer.region
+            self._pose.set_frame(LocalFrame(
+                answer.origin_latitude, answer.origin_longitude, answer.origin_altitude))
+            self._camera.set_field_of_view(answer.horizontal_fov)
+            try:
+                region = Region.load(resolve_region(answer.region))
+                self._network.publish(region.load_network())
+            except UrbanGroundError as error:
+                self.get_logger().warning(f'the network of region {answer.region} is not shown: '
+                                          f'{error}')
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        for sample in pending:
+            self._pose.add(sample)
+
+    async def _check_camera(self) -> None:
+        """Have the city draw moving pictures only while somebody looks."""
+        watchers = self.count_subscribers('camera/image_raw/compressed')
+        wanted = self._camera_period if watchers else 0.0
+        if wanted != self._period_sent and self._city_camera.service_is_ready():
+            self._period_sent = wanted
+            await self._city_camera.call_async(CityCamera.Request(period=wanted))
+
+    def destroy_node(self) -> None:
+        """Close the endpoint, then the node."""
+        self.endpoint.close()
+        super().destroy_node()
+
+
+def main(ros_args: Sequence[str]) -> int:
+    """Run the bridge until it is told to stop."""
+    return run(BridgeNode, lambda: MultiThreadedExecutor(4), ros_args)

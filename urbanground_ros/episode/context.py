@@ -1,0 +1,53 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""A region as episodes use it: its description, network and digest, read once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from urbanground_ros.city import GeoPoint
+from urbanground_ros.geo import PedestrianNetwork
+from urbanground_ros.geo import Region
+
+
+@dataclass(frozen=True)
+class RegionContext:
+    """A region's description and network; `digest` names their content."""
+
+    name: str
+    path: Path
+    region: Region
+    network: PedestrianNetwork
+    digest: str
+
+    @classmethod
+    def load(cls, name: str, path: Path) -> RegionContext:
+        """Read the region file at a path and the network that it names.
+
+        Raises:
+            GeoError: a file is missing or malformed.
+        """
+        region = Region.load(path)
+        network = region.load_network()
+        # Tiles are told by their root, which names a version of all below it.
+        references = [region.network, *region.tilesets]
+        files = [path, *(Path(region.resolve(reference)) for reference in references)]
+        content = hashlib.sha256()
+        for file in files:
+            if file.is_file():
+                content.update(file.read_bytes())
+        return cls(name, path, region, network, content.hexdigest()[:16])
+
+    def to_map(self, point: GeoPoint) -> np.ndarray:
+        """Return a place in the map frame, (3,); without an altitude, on the nearest way."""
+        frame = self.network.frame
+        if np.isfinite(point.altitude):
+            return frame.from_geodetic(point.latitude, point.longitude, point.altitude)
+        level = frame.from_geodetic(point.latitude, point.longitude, frame.altitude)
+        ground = self.network.nearest(level[None]).point[0]
+        return np.array([level[0], level[1], ground[2]])

@@ -1,0 +1,76 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The node graph of an evaluation, described once for the command and the launch file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from dataclasses import field
+import json
+import os
+import socket
+import sys
+from typing import Any
+
+from urbanground_ros.evaluate.config import EvalConfig
+from urbanground_ros.evaluate.config import PARAMETERS
+from urbanground_ros.evaluate.domains import Domains
+
+
+@dataclass(frozen=True)
+class Process:
+    """One process: a subcommand of `urbanground` with options, and for nodes ROS parameters."""
+
+    name: str
+    options: tuple[str, ...] = ()
+    parameters: dict[str, Any] | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_node(self) -> bool:
+        """Whether it is a ROS node that takes `--ros-args`."""
+        return self.parameters is not None
+
+    def command(self) -> list[str]:
+        """Return the complete command line."""
+        command = [sys.executable, '-m', 'urbanground_ros', self.name, *self.options]
+        if self.parameters is not None:
+            command.append('--ros-args')
+            for name, value in self.parameters.items():
+                command += ['-p', f'{name}:={json.dumps(value, ensure_ascii=False)}']
+        return command
+
+
+def free_port() -> int:
+    """Return a TCP port of the loopback interface that is free now."""
+    with socket.socket() as probe:
+        probe.bind(('127.0.0.1', 0))
+        return int(probe.getsockname()[1])
+
+
+def build_graph(config: EvalConfig, tasks: str, domains: Domains) -> list[Process]:
+    """Return the processes of an evaluation; the last one is the runner, which ends it."""
+    world = domains.take(config['domain'] or int(os.environ.get('ROS_DOMAIN_ID') or 0))
+    inside = domains.take()
+    port = config['port'] or free_port()
+    environment = {
+        'ROS_DOMAIN_ID': str(world),
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': os.environ.get(
+            'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'),
+    }
+    options = tuple(
+        option for p in PARAMETERS for option in (p.flag, str(config[p.name]).lower() if isinstance(
+            config[p.name], bool) else str(config[p.name])) if config[p.name] != p.default)
+    return [
+        Process('bridge', parameters={'port': port, 'drive': 'off'}, environment=environment),
+        Process('city', ('--port', str(port), '--pictures', str(config['pictures']).lower()),
+                environment=environment),
+        Process('scoring', parameters={'records': str(config.records)}, environment=environment),
+        Process('episode', parameters={
+            'tasks': tasks, 'region': config['region'], 'agent_domain': inside,
+            'want_image': config['pictures'], 'connect_timeout': config['connect_timeout'],
+            'agent_timeout': config['agent_timeout'],
+            'stamped_cmd_vel': config['stamped_cmd_vel']}, environment=environment),
+        Process('runner', (*options, '--tasks', tasks, '--agent-domain', str(inside)),
+                environment=environment),
+    ]

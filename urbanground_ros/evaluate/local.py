@@ -1,0 +1,66 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Run episodes in this process: for verification and big sweeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from urbanground_ros.agents import Agent
+from urbanground_ros.agents import make_agent
+from urbanground_ros.agents import World
+from urbanground_ros.city import City
+from urbanground_ros.city import CityError
+from urbanground_ros.episode import Episode
+from urbanground_ros.episode import RecorderSink
+from urbanground_ros.episode import RegionContext
+from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.evaluate.config import EvalConfig
+from urbanground_ros.evaluate.config import STACK
+from urbanground_ros.evaluate.plan import make_settings
+from urbanground_ros.evaluate.plan import Planned
+from urbanground_ros.evaluate.session import Session
+from urbanground_ros.scoring import Outcome
+from urbanground_ros.scoring import Settings
+from urbanground_ros.scoring import write_record
+from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.tasks import Task
+
+
+def play(city: City, context: RegionContext, task: Task, agent: Agent,
+         settings: Settings, *, want_image: bool = False) -> dict[str, Any]:
+    """Play one task with one agent, and return the episode's record."""
+    sink = RecorderSink(context)
+    episode = Episode(city, context, task, agent.name, 'vision', settings, sink,
+                      want_image=want_image)
+    try:
+        observation = episode.begin()
+        world = World(context.network, context.to_map(task.goal)) if agent.privileged else None
+        agent.begin(episode.brief, settings.seed, world)
+        while not episode.finished:
+            state = episode.state if agent.privileged else None
+            observation = episode.act(agent.act(observation, state))
+    except CityError as error:
+        if sink.recorder is None:
+            raise
+        episode.finish(Outcome.CITY_ERROR, str(error))
+    assert sink.recorder is not None
+    return sink.recorder.record(sink.outcome, sink.reason)
+
+
+def evaluate(config: EvalConfig, context: RegionContext, tasks: Path) -> int:
+    """Run a configuration's scripted agents in this process; return the status."""
+    if STACK in config.agents:
+        raise UrbanGroundError(f'agents: {STACK} needs ROS, expected only scripted agents '
+                               'with --in-process')
+    city = HeadlessCity(pictures=config['pictures'])
+    settings = make_settings(config, context)
+
+    def run(planned: Planned) -> Mapping[str, Any]:
+        record = play(city, context, planned.task, make_agent(planned.agent), settings,
+                      want_image=config['pictures'])
+        write_record(config.records, record)
+        return record
+    return Session(config, context, tasks).run(run)

@@ -1,0 +1,155 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The runner: drives the episode node through a plan, and starts each agent in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.executors import ExternalShutdownException
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
+
+from urbanground.action import RunEpisode
+from urbanground.srv import AbortEpisode
+from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.evaluate.config import EvalConfig
+from urbanground_ros.evaluate.config import STACK
+from urbanground_ros.evaluate.plan import find_record
+from urbanground_ros.evaluate.plan import load_context
+from urbanground_ros.evaluate.plan import Planned
+from urbanground_ros.evaluate.session import Session
+from urbanground_ros.evaluate.supervise import last_line
+from urbanground_ros.evaluate.supervise import start_child
+from urbanground_ros.evaluate.supervise import stop_children
+from urbanground_ros.scoring import Outcome
+
+
+class RunnerNode(Node):
+    """A client of `run_episode` that also watches the process of the agent under test."""
+
+    def __init__(self, config: EvalConfig, agent_domain: int) -> None:
+        """Make the clients; no agent runs yet."""
+        super().__init__('runner')
+        self._config = config
+        self._agent_domain = agent_domain
+        self._client = ActionClient(self, RunEpisode, 'run_episode')
+        self._abort = self.create_client(AbortEpisode, 'abort_episode')
+        self._agent = ''
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def run(self, planned: Planned) -> Mapping[str, Any]:
+        """Run one episode and return its record.
+
+        Raises:
+            UrbanGroundError: the episode has no record, with the reason.
+        """
+        self._ensure_agent(planned.agent)
+        config = self._config
+        if not self._client.wait_for_server(config['connect_timeout']):
+            raise UrbanGroundError('no episode node: nobody serves run_episode after '
+                                   f'{config["connect_timeout"]:g} s')
+        result = self._wait(planned, RunEpisode.Goal(
+            task=planned.task.id, agent=config.label(planned.agent),
+            track=config.track(planned.agent), seed=config['seed'],
+            max_steps=config['max_steps'], max_seconds=config['max_seconds']))
+        record = find_record(config, planned)
+        if record is None:
+            raise UrbanGroundError(result.reason or 'the episode left no record')
+        if result.outcome == Outcome.CITY_ERROR:
+            # Nothing that the agent did: not a result, so it is to be run again.
+            (config.records / f'{planned.id}.json').unlink(missing_ok=True)
+            raise UrbanGroundError(result.reason)
+        return record
+
+    def _wait(self, planned: Planned, goal: RunEpisode.Goal) -> RunEpisode.Result:
+        done = threading.Event()
+        results: list[RunEpisode.Result] = []
+
+        def finish(future: Any) -> None:
+            results.append(future.result().result)
+            done.set()
+
+        def accepted(future: Any) -> None:
+            handle = future.result()
+            if handle.accepted:
+                handle.get_result_async().add_done_callback(finish)
+            else:
+                results.append(RunEpisode.Result(reason='the episode node runs another episode'))
+                done.set()
+
+        self._client.send_goal_async(goal).add_done_callback(accepted)
+        aborted = False
+        while not done.wait(0.05):
+            if not aborted and self._child is not None and self._child.poll() is not None:
+                aborted = True
+                self._abort.call_async(AbortEpisode.Request(
+                    outcome=int(Outcome.AGENT_ERROR), reason=self._obituary(planned.agent)))
+        if aborted:
+            self._agent = ''
+        return results[0]
+
+    def _obituary(self, agent: str) -> str:
+        assert self._child is not None
+        return (f'the process of {self._config.label(agent)} ended with status '
+                f'{self._child.returncode}: {last_line(self._log(agent))}')
+
+    def _log(self, agent: str) -> Path:
+        return self._config.out / 'logs' / f'agent-{self._config.label(agent)}.log'
+
+    def _ensure_agent(self, agent: str) -> None:
+        """Have the process of an agent running, and that of no other one."""
+        if agent == self._agent:
+            return
+        self.stop_agent()
+        log = self._log(agent)
+        log.parent.mkdir(parents=True, exist_ok=True)
+        if agent == STACK:
+            command = list(self._config.stack.command)
+        else:
+            command = [sys.executable, '-m', 'urbanground_ros', 'agent', agent,
+                       '--agent-domain', str(self._agent_domain),
+                       '--region', self._config['region'], '--seed', str(self._config['seed'])]
+        self._child = start_child(command, {}, log)
+        self._agent = agent
+
+    def stop_agent(self) -> None:
+        """Stop the agent's process."""
+        if self._child is not None:
+            stop_children([self._child])
+            self._child = None
+        self._agent = ''
+
+
+def main(config: EvalConfig, agent_domain: int) -> int:
+    """Run the plan of a configuration, whose tasks are a file; return the status."""
+    context = load_context(config)
+    session = Session(config, context, Path(config['tasks']))
+    with rclpy.init():
+        node = RunnerNode(config, agent_domain)
+        executor = SingleThreadedExecutor()
+        executor.add_node(node)
+
+        def spin() -> None:
+            try:
+                executor.spin()
+            except ExternalShutdownException:
+                pass
+        thread = threading.Thread(target=spin, name='runner', daemon=True)
+        thread.start()
+        try:
+            return session.run(node.run)
+        except KeyboardInterrupt:
+            return 130
+        finally:
+            node.stop_agent()
+            executor.shutdown(timeout_sec=2.0)
+            thread.join(2.0)
+            node.destroy_node()
