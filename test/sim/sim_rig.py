@@ -8,6 +8,14 @@ import math
 
 import numpy as np
 
+from urbanground_ros.city import CityError
+from urbanground_ros.city import GeoPoint
+from urbanground_ros.city import Placement
+from urbanground_ros.city import Scene
+from urbanground_ros.geo import LocalFrame
+from urbanground_ros.sim import CityRegion
+from urbanground_ros.sim import HeadlessCity
+
 
 @dataclass
 class Mesh:
@@ -94,3 +102,29 @@ def whole_rig():
     return [ground(), *footbridge(), wall(-10, -20, 20), box(-20, -19.95, -20, 20, 0, 4),
             *ramp(30, -5), *ramp(55, 5), box(20, 22, 20, 24, 0, 0.5, 'block'),
             box(25, 27, 20, 24, 0, 0.25, 'kerb')]
+
+
+FRAME = LocalFrame(22.3, 114.17, 2.0)
+
+
+def open_rig(name):
+    """Stand for `open_region`."""
+    if name != 'rig':
+        raise CityError(f'region {name!r} is unknown, expected rig')
+    return CityRegion(name, FRAME, tuple(whole_rig()))
+
+
+def geo(x, y, z=math.nan, label=''):
+    latitude, longitude, altitude = FRAME.to_geodetic([x, y, 0.0 if math.isnan(z) else z])
+    return GeoPoint(latitude, longitude, math.nan if math.isnan(z) else altitude, label)
+
+
+def placement(x, y, z=math.nan, compass=90.0):
+    return Placement(geo(x, y, z), compass)
+
+
+def new_city(x=0.0, y=-8.0, z=math.nan, compass=90.0, scene=None, markers=(), **parameters):
+    """A loaded city without pictures, unless they are wanted; heading east by default."""
+    city = HeadlessCity(open_region=open_rig, **{'pictures': False, **parameters})
+    city.load('rig', 1, placement(x, y, z, compass), scene or Scene(), markers)
+    return city
