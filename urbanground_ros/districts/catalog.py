@@ -1,0 +1,104 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The built-in districts: written once into a cache, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import hashlib
+import os
+from pathlib import Path
+import shutil
+import tempfile
+
+import numpy as np
+import PIL
+import pyproj
+
+from urbanground_ros.districts.errors import DistrictError
+from urbanground_ros.districts.writer import write_district
+
+DEFAULT_DISTRICT = 'ching_lam'
+"""The district that everything uses where no region is named."""
+
+_SEEDS: Mapping[str, int] = {DEFAULT_DISTRICT: 852}
+
+
+def district_names() -> tuple[str, ...]:
+    """Return the names of the built-in districts."""
+    return tuple(_SEEDS)
+
+
+def cache_folder() -> Path:
+    """Return where derived files are kept; it need not exist yet.
+
+    `URBANGROUND_CACHE`, else `urbanground` in `XDG_CACHE_HOME`, else in `~/.cache`.
+    """
+    own = os.environ.get('URBANGROUND_CACHE')
+    if own:
+        return Path(own).expanduser()
+    base = os.environ.get('XDG_CACHE_HOME')
+    return (Path(base) if base else Path('~/.cache').expanduser()) / 'urbanground'
+
+
+def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> Path:
+    """Return the region file of a built-in district, writing the district where needed.
+
+    It is written into a folder of its own, named after a hash of what writes it, and appears
+    there whole or not at all; processes may do this at the same time.
+
+    Raises:
+        DistrictError: no such district, or the cache cannot be written.
+    """
+    if name not in _SEEDS:
+        raise DistrictError(
+            f'district {name!r} is unknown, expected one of {", ".join(district_names())}'
+        )
+    parent = (cache_folder() if cache is None else cache) / 'districts'
+    folder = parent / f'{name}-{_generator_hash()}'
+    region = folder / 'region.yaml'
+    if region.is_file():
+        return region
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f'.{name}-', dir=parent))
+        try:
+            write_district(temporary, name, _SEEDS[name])
+            temporary.chmod(0o755)
+            temporary.rename(folder)
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+    except OSError as error:
+        # Another process may have been first.
+        if not region.is_file():
+            raise DistrictError(
+                f'{parent}: district {name} cannot be written ({error.strerror}), expected a '
+                'writable folder; URBANGROUND_CACHE names another'
+            ) from error
+    return region
+
+
+def resolve_region(name_or_path: str) -> Path:
+    """Return the region file that a built-in name or a path means.
+
+    Raises:
+        DistrictError: it is neither, or the district cannot be written.
+    """
+    if name_or_path in _SEEDS:
+        return ensure_district(name_or_path)
+    path = Path(name_or_path).expanduser()
+    if path.is_file():
+        return path
+    raise DistrictError(
+        f'region {name_or_path!r} is neither a file nor a built-in district, expected a '
+        f'region.yaml or one of {", ".join(district_names())}'
+    )
+
+
+def _generator_hash() -> str:
+    """Return a hash of the code that writes districts and of the libraries it draws with."""
+    room = Path(__file__).parent
+    parts = [f'{np.__version__} {PIL.__version__} {pyproj.__proj_version__}'.encode()]
+    for source in (*sorted(room.glob('*.py')), *sorted(room.parent.glob('tiles/*.py'))):
+        parts.append(source.read_bytes())
+    return hashlib.sha256(b'\0'.join(parts)).hexdigest()[:12]
