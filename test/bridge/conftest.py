@@ -12,6 +12,7 @@ os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from contextlib import suppress
 import itertools
 from pathlib import Path
 import threading
@@ -20,6 +21,7 @@ from typing import Any
 from connector import Connector
 import pytest
 import rclpy
+from rclpy.context import Context
 from rclpy.executors import Executor
 from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
@@ -56,16 +58,18 @@ def spin(context: None) -> Iterator[Callable[..., Node]]:
     """
     stops: list[Callable[[], None]] = []
 
-    def make(name: str, executor_class: type[Executor] = SingleThreadedExecutor) -> Node:
-        node = rclpy.create_node(f'{name}_{next(_numbers)}')
-        executor = executor_class()
+    def make(
+        name: str,
+        executor_class: type[Executor] = SingleThreadedExecutor,
+        context: Context | None = None,
+    ) -> Node:
+        node = rclpy.create_node(f'{name}_{next(_numbers)}', context=context)
+        executor = executor_class(context=context)
         executor.add_node(node)
 
         def run() -> None:
-            try:
+            with suppress(ExternalShutdownException):
                 executor.spin()
-            except ExternalShutdownException:
-                pass
 
         thread = threading.Thread(target=run)
         thread.start()
@@ -88,6 +92,15 @@ def spin(context: None) -> Iterator[Callable[..., Node]]:
 def ros(spin: Callable[..., Node]) -> Node:
     """A ROS node on the far side of the endpoint."""
     return spin('far_side')
+
+
+@pytest.fixture
+def stranger(spin: Callable[..., Node]) -> Iterator[Node]:
+    """A ROS node in a DDS participant of its own, as in another process."""
+    own = Context()
+    rclpy.init(context=own)
+    yield spin('stranger', context=own)
+    own.try_shutdown()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Unity's side of a ROS-TCP connection, for tests."""
+"""Both far sides of the endpoint, for tests: Unity on its wire, and plain ROS."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ import socket
 import struct
 import time
 from typing import Any
+
+from rclpy.node import Node
+from rclpy.qos import QoSProfile
+from rclpy.serialization import deserialize_message
 
 PATIENCE = 10.0
 
@@ -156,3 +160,29 @@ def eventually(condition: Callable[[], Any], what: str) -> Any:
         assert time.monotonic() < deadline, f'it never happened that {what}'
         time.sleep(0.005)
     return value
+
+
+class Inbox:
+    """Raw messages that a ROS subscription has received."""
+
+    def __init__(self, node: Node, kind: type, topic: str, qos: QoSProfile | int = 10) -> None:
+        self.kind = kind
+        self.raw: list[bytes] = []
+        self.subscription = node.create_subscription(kind, topic, self.raw.append, qos, raw=True)
+
+    def matched(self) -> None:
+        eventually(self.subscription.get_publisher_count, 'the publisher was found')
+
+    def take(self, count: int) -> list[bytes]:
+        eventually(lambda: len(self.raw) >= count, f'{count} messages arrived')
+        return self.raw
+
+    def messages(self, count: int) -> list[Any]:
+        return [deserialize_message(each, self.kind) for each in self.take(count)]
+
+
+def matched_publisher(node: Node, kind: type, topic: str, qos: QoSProfile | int = 10) -> Any:
+    """A publisher that has found a subscription."""
+    publisher = node.create_publisher(kind, topic, qos)
+    eventually(publisher.get_subscription_count, 'the subscription was found')
+    return publisher

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from dataclasses import replace
 import itertools
 import socket
 import struct
@@ -17,12 +18,6 @@ from rclpy.qos import QoSProfile
 from rclpy.topic_or_service_is_hidden import topic_or_service_is_hidden
 
 from urbanground_ros.bridge import protocol
-from urbanground_ros.bridge.shared import Call
-from urbanground_ros.bridge.shared import Reply
-from urbanground_ros.bridge.shared import SharedClient
-from urbanground_ros.bridge.shared import SharedPublisher
-from urbanground_ros.bridge.shared import SharedService
-from urbanground_ros.bridge.shared import SharedSubscription
 from urbanground_ros.bridge.interface_types import wire_name
 from urbanground_ros.bridge.outbox import Outbox
 from urbanground_ros.bridge.outbox import TopicCounters
@@ -40,6 +35,13 @@ from urbanground_ros.bridge.protocol import FrameReader
 from urbanground_ros.bridge.protocol import ProtocolError
 from urbanground_ros.bridge.protocol import UnknownCommandError
 from urbanground_ros.bridge.scheduler import Alarm
+from urbanground_ros.bridge.shared import Call
+from urbanground_ros.bridge.shared import Reply
+from urbanground_ros.bridge.shared import Shared
+from urbanground_ros.bridge.shared import SharedClient
+from urbanground_ros.bridge.shared import SharedPublisher
+from urbanground_ros.bridge.shared import SharedService
+from urbanground_ros.bridge.shared import SharedSubscription
 
 if TYPE_CHECKING:
     from urbanground_ros.bridge.endpoint import Endpoint
@@ -69,24 +71,6 @@ class _Publication:
 
 
 @dataclass
-class _Subscription:
-    shared: SharedSubscription
-    type_name: str
-
-
-@dataclass
-class _Service:
-    shared: SharedClient
-    type_name: str
-
-
-@dataclass
-class _Offer:
-    shared: SharedService
-    type_name: str
-
-
-@dataclass
 class _Announced:
     """A `__request` or `__response` whose message has not arrived yet."""
 
@@ -111,10 +95,11 @@ class Connection:
         self._reader = FrameReader(max_payload=endpoint.max_payload)
         self._outbox = Outbox(max_bytes=endpoint.queue_bytes, max_urgent=2 * endpoint.max_payload)
         self._publications: dict[str, _Publication] = {}
-        self._subscriptions: dict[str, _Subscription] = {}
+        self._received: dict[str, TopicCounters] = {}
+        self._subscriptions: dict[str, SharedSubscription] = {}
         self._depths: dict[str, int] = {}  # of the queues of subscribed topics
-        self._services: dict[str, _Service] = {}
-        self._offers: dict[str, _Offer] = {}
+        self._services: dict[str, SharedClient] = {}
+        self._offers: dict[str, SharedService] = {}
         self._calls_to_ros: set[Call] = set()
         self._calls_to_unity: dict[int, Reply] = {}
         self._call_ids = itertools.count(_FIRST_CALL_ID)
@@ -169,11 +154,8 @@ class Connection:
 
     def counters(self) -> tuple[dict[str, TopicCounters], dict[str, TopicCounters]]:
         """Counters by topic: from this client, and to it."""
-        publications = dict(self._publications)
-        return (
-            {topic: each.counters for topic, each in publications.items()},
-            self._outbox.counters(),
-        )
+        received = {topic: replace(each) for topic, each in self._received.copy().items()}
+        return received, self._outbox.counters()
 
     def _configure_socket(self) -> None:
         self._socket.setblocking(True)
@@ -377,7 +359,7 @@ class Connection:
 
     def _subscribes(self, publication: _Publication) -> bool:
         topic = publication.shared.name
-        return any(each.shared.name == topic for each in self._subscriptions.values())
+        return any(each.name == topic for each in self._subscriptions.values())
 
     def _publish_unregistered(self, name: str, payload: bytes) -> None:
         if name in self._services or name in self._offers:
@@ -392,7 +374,7 @@ class Connection:
             shared.publish(self, payload, echoed=False)
 
     def _call_ros(self, srv_id: int, service: str, payload: bytes) -> None:
-        shared = self._services[service].shared
+        shared = self._services[service]
 
         def answer(response: bytes | None, problem: str) -> None:
             self._calls_to_ros.discard(call)
@@ -446,12 +428,13 @@ class Connection:
         if known is not None:
             if known.type_name == type_name:
                 return
-            self.warn(f'topic {topic} was subscribed as {known.type_name}, now as {type_name}')
+            self._warn_of_change(known, type_name)
             self._drop_subscription(topic)
         # Latched messages may arrive before the subscription is returned.
         self._depths[topic] = depth
-        shared = self._entities.subscription(self, topic, type_name, profile, depth)
-        self._subscriptions[topic] = _Subscription(shared, type_name)
+        self._subscriptions[topic] = self._entities.subscription(
+            self, topic, type_name, profile, depth
+        )
 
     def _on_publish(self, command: protocol.Publish) -> None:
         profile = publisher_profile(command.queue_size, command.latch)
@@ -462,41 +445,45 @@ class Connection:
 
     def _register_publication(self, topic: str, type_name: str, profile: QoSProfile) -> None:
         known = self._publications.get(topic)
-        if known is not None and known.shared.type_name == type_name:
-            if profile_key(known.profile) == profile_key(profile):
+        if known is not None:
+            same_type = known.shared.type_name == type_name
+            if same_type and profile_key(known.profile) == profile_key(profile):
                 return
-        elif known is not None:
-            self.warn(
-                f'topic {topic} was published as {known.shared.type_name}, now as {type_name}'
-            )
-        shared = self._entities.publisher(self, topic, type_name, profile)
-        if known is not None and known.shared is not shared:
+            if not same_type:
+                self._warn_of_change(known.shared, type_name)
             self._drop_publication(topic)
-        counters = known.counters if known is not None else TopicCounters()
+        shared = self._entities.publisher(self, topic, type_name, profile)
+        counters = self._received.setdefault(topic, TopicCounters())
         self._publications[topic] = _Publication(shared, profile, counters)
         self._complaints.discard(topic)
 
     def _on_ros_service(self, command: protocol.RosService) -> None:
-        known = self._services.get(command.topic)
-        if known is not None and known.type_name == command.message_name:
-            return
-        shared = self._entities.client(self, command.topic, command.message_name)
+        name, type_name = command.topic, command.message_name
+        known = self._services.get(name)
         if known is not None:
-            self._drop_service(command.topic)
-        self._services[command.topic] = _Service(shared, command.message_name)
-        self._complaints.discard(command.topic)
+            if known.type_name == type_name:
+                return
+            self._warn_of_change(known, type_name)
+            self._drop_service(name)
+        self._services[name] = self._entities.client(self, name, type_name)
+        self._complaints.discard(name)
 
     def _on_unity_service(self, command: protocol.UnityService) -> None:
-        name = command.topic
+        name, type_name = command.topic, command.message_name
         known = self._offers.get(name)
-        if known is not None and known.type_name == command.message_name:
-            return
-        shared, former = self._entities.acquire_service(self, name, command.message_name)
         if known is not None:
+            if known.type_name == type_name:
+                return
+            self._warn_of_change(known, type_name)
             self._drop_offer(name)
-        self._offers[name] = _Offer(shared, command.message_name)
-        if former is not None and former is not self:
-            former.warn(f'service {name} is served by client {self.name} from now on')
+        shared = self._entities.service(self, name, type_name)
+        self._offers[name] = shared
+        for former, _ in shared.users[-2:-1]:
+            if former is not self:
+                former.warn(f'service {name} is served by client {self.name} from now on')
+
+    def _warn_of_change(self, known: Shared, type_name: str) -> None:
+        self.warn(f'{known.name} was registered as {known.type_name}, now as {type_name}')
 
     def _on_remove_subscriber(self, command: protocol.RemoveSubscriber) -> None:
         if command.topic in self._subscriptions:
@@ -516,17 +503,17 @@ class Connection:
 
     def _drop_subscription(self, topic: str) -> None:
         self._depths.pop(topic, None)
-        self._entities.release_subscription(self, topic, self._subscriptions.pop(topic).shared)
+        self._entities.release(self, topic, self._subscriptions.pop(topic))
         self._outbox.forget(topic)
 
     def _drop_publication(self, topic: str) -> None:
-        self._entities.release_publisher(self, self._publications.pop(topic).shared)
+        self._entities.release(self, topic, self._publications.pop(topic).shared)
 
     def _drop_service(self, service: str) -> None:
-        self._entities.release_client(self, self._services.pop(service).shared)
+        self._entities.release(self, service, self._services.pop(service))
 
     def _drop_offer(self, service: str) -> None:
-        self._entities.release_service(self, service, self._offers.pop(service).shared)
+        self._entities.release(self, service, self._offers.pop(service))
 
     def _on_announcement(self, command: protocol.Request | protocol.Response) -> None:
         # The connector queues a number and its message apart. Another thread's frames may come

@@ -206,12 +206,12 @@ class Entities:
 
     def _acquire(self, key: Key, make: Callable[[], Made], user: User) -> Made:
         """The entity of `key`, with one more user."""
-        _, name, type_name, _ = key
+        kind, name, type_name, _ = key
         with self._lock:
             if self._closed:
                 raise EndpointError('the endpoint is closing')
             if key not in self._shared:
-                self._make_room(*key[:3])
+                self._make_room(kind, name, type_name)
             while True:
                 try:
                     shared = self._shared.get(key) or make()

@@ -18,11 +18,11 @@ from typing import Any
 
 from urbanground_ros.bridge.protocol import EndpointError
 
-_NAME = re.compile(r'([a-z][a-z0-9_]*)/(?:(msg|srv)/)?([A-Z][A-Za-z0-9]*)', re.ASCII)
+_NAME = re.compile(r'([a-z][a-z0-9_]*)/([A-Z][A-Za-z0-9]*)', re.ASCII)
 
 
 def message_class(name: str) -> Any:
-    """The message class of `pkg/Type` or `pkg/msg/Type`.
+    """The message class of `pkg/Type`.
 
     Raises:
         EndpointError: no such name or no such message installed.
@@ -31,7 +31,7 @@ def message_class(name: str) -> Any:
 
 
 def service_class(name: str) -> Any:
-    """The service class of `pkg/Type` or `pkg/srv/Type`.
+    """The service class of `pkg/Type`.
 
     Raises:
         EndpointError: no such name or no such service installed.
@@ -49,9 +49,9 @@ def wire_name(ros_name: str) -> str | None:
 def _load(name: str, kind: str) -> Any:
     what = {'msg': 'message', 'srv': 'service'}[kind]
     match = _NAME.fullmatch(name)
-    if match is None or match[2] not in (None, kind):
+    if match is None:
         raise EndpointError(f'{what} type {name!r}: expected package/Type')
-    package, _, type_name = match.groups()
+    package, type_name = match.groups()
     listed = _interfaces_of(package)
     if not listed:
         raise EndpointError(f'{what} type {name}: no interface package {package} is installed')
