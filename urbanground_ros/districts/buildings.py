@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from urbanground_ros.districts.textures import Color
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import front_uv
 from urbanground_ros.districts.textures import FRONTS
+from urbanground_ros.districts.textures import TRIMS
 
 _STOREY = 3.1
 _BAY = 3.2
@@ -37,12 +39,13 @@ _SHOP_BAY = 4.8
 _FRONT = 2.75
 _SIGN_BOTTOM = 2.80
 _SIGN_TOP = 3.66
-_GROUND_FLOOR = 4.25
-_CANOPY = 3.95
+_BLADE_BOTTOM = 3.74
+_BLADE_TOP = 4.62
+_GROUND_FLOOR = 5.0
+_CANOPY = 4.72
 _CANOPY_DEPTH = 2.5
 _BURIED = 1.0
 _SETBACK = 0.25
-_TRIM = ('sand', 'brick', 'slate', 'teal', 'olive', 'rust', 'cream', 'navy')
 _SIGN_COLORS: tuple[tuple[Color, Color], ...] = (
     ((176, 28, 30), (255, 244, 196)), ((250, 214, 60), (132, 18, 22)),
     ((20, 78, 140), (255, 255, 255)), ((22, 104, 66), (255, 255, 240)),
@@ -131,7 +134,7 @@ def _lot(
     covered = frozenset(side for side in sorted(fronts) if rng.random() < canopy)
     return Lot(
         low, high, frozenset(fronts), storeys, int(rng.integers(FACADES)),
-        _TRIM[rng.integers(len(_TRIM))], covered,
+        TRIMS[rng.integers(len(TRIMS))], covered,
     )
 
 
@@ -156,7 +159,7 @@ def _block_lots(rng: np.random.Generator, column: int, row: int) -> list[Lot]:
             cuts = [west, west + third, east - third, east]
         else:
             cuts = [west, split, east]
-        for number, (left, right) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+        for number, (left, right) in enumerate(pairwise(cuts)):
             fronts = {side}
             if number == 0 and _faces_street(column, row):
                 fronts.add(3)
@@ -216,7 +219,7 @@ def build_lot(
         length = float(np.linalg.norm(end - start))
         share = max(1, round(length / _BAY)) / 4
         upper = wall(start, end, first, roof)
-        uvs = [[0, 0], [share, 0], [share, lot.storeys / 4], [0, lot.storeys / 4]]
+        uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
         for model in (soup, coarse):
             model.add(f'facade{lot.style}', upper, uvs)
         lower = wall(start, end, bottom, first)[None]
@@ -230,13 +233,44 @@ def build_lot(
         for k in range(count):
             bays.append(Bay(cuts[k], cuts[k + 1], float(heights[2 * k + 1]), number))
             plinth = wall(cuts[k], cuts[k + 1], bottom, bays[-1].floor)
-            band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)
+            band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)[None]
             soup.paint('charcoal', plinth)
-            soup.paint(lot.trim, band)
+            soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2))
+        _ledge(soup, start, end, first)
+        _coolers(soup, rng, start, end, first, lot.storeys)
     _roof(soup, coarse, rng, corners, roof, lot)
     for side in sorted(lot.canopies):
         _canopy(soup, corners[side], corners[side - 3], grades[side][[0, -1]])
     return bays
+
+
+def _ledge(soup: Soup, start: FloatArray, end: FloatArray, height: float) -> None:
+    """Add the ledge that parts the shops from the flats over them."""
+    along = (end - start) / np.linalg.norm(end - start)
+    outward = np.array([along[1], -along[0]]) * 0.15
+    plan = bar(start + outward, end + outward, 0.3)
+    soup.paint('cream', prism(plan, height - 0.1, height + 0.2))
+
+
+def _coolers(
+    soup: Soup, rng: np.random.Generator, start: FloatArray, end: FloatArray, first: float,
+    storeys: int,
+) -> None:
+    """Add air conditioners under some windows of the lower storeys."""
+    length = float(np.linalg.norm(end - start))
+    along = (end - start) / length
+    outward = np.array([along[1], -along[0]])
+    windows = max(1, round(length / _BAY))
+    boxes = []
+    for storey in range(min(storeys, 6)):
+        for window in range(windows):
+            if rng.random() < 0.16:
+                middle = start + along * (window + 0.68) * length / windows + outward * 0.25
+                low = first + storey * _STOREY + 0.16
+                plan = bar(middle - along * 0.38, middle + along * 0.38, 0.5)
+                boxes.append(prism(plan, low, low + 0.48))
+    if boxes:
+        soup.paint('white', np.concatenate(boxes))
 
 
 def _roof(
@@ -320,7 +354,10 @@ def build_sign(
     soup.add(material, board[0], fascia)
     soup.paint('charcoal', board[1:])
     root = bay.front(0.0) - along * (width / 2 - 0.35)
-    arm = prism(bar(root + bay.outward * 0.2, root + bay.outward * 1.6, 0.12), low + 0.05, high + 0.1)
+    arm = prism(
+        bar(root + bay.outward * 0.2, root + bay.outward * 1.4, 0.12),
+        bay.floor + _BLADE_BOTTOM, bay.floor + _BLADE_TOP,
+    )
     soup.add(material, arm[[0, 2]], np.stack([blade, blade]))
     edges = arm[[1, 3, 4, 5]]
     soup.add('palette', edges, np.broadcast_to(palette_uv('charcoal'), (4, 4, 2)))

@@ -6,10 +6,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from urbanground_ros.districts.names import STREETS_EAST
+from urbanground_ros.districts.names import STREETS_NORTH
 from urbanground_ros.districts.plan import BRIDGE_STREET
 from urbanground_ros.districts.plan import CARRIAGEWAY
 from urbanground_ros.districts.plan import CORRIDOR
 from urbanground_ros.districts.plan import EDGE
+from urbanground_ros.districts.plan import is_signalled
 from urbanground_ros.districts.plan import KERB
 from urbanground_ros.districts.plan import PARK
 from urbanground_ros.districts.plan import PARK_PATH
@@ -26,6 +29,7 @@ from urbanground_ros.districts.soup import metric_uvs
 from urbanground_ros.districts.soup import oriented_box
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
+from urbanground_ros.districts.textures import plate_uv
 
 _KERB_LINE = CARRIAGEWAY + 0.4
 _WALL = 3.0
@@ -44,6 +48,13 @@ def build_furniture(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> N
         for column in range(len(STREETS_U) - 1):
             span = STREETS_U[column] + CORRIDOR, STREETS_U[column + 1] - CORRIDOR
             _street(soup, plan, rng, 0, v, span, False)
+    for i in range(len(STREETS_U)):
+        for j in range(len(STREETS_V)):
+            _name_post(soup, plan, i, j, 1, 1)
+            _name_post(soup, plan, i, j, -1, -1)
+            if is_signalled(i, j):
+                _signal_post(soup, plan, i, j, 1, -1)
+                _signal_post(soup, plan, i, j, -1, 1)
     _park(soup, plan, rng)
     _slopes(soup, plan, rng)
 
@@ -92,29 +103,37 @@ def _across(plan: StreetPlan, axis: int, line: float, side: float, at: float) ->
 
 def _tree(soup: Soup, rng: np.random.Generator, foot: FloatArray, clear: float) -> None:
     """Add a tree whose crown starts `clear` metres over its foot."""
-    radius = float(rng.uniform(1.2, 1.6))
-    height = clear + radius * 0.7
+    radius = float(rng.uniform(1.1, 1.5))
+    height = clear + radius * 0.9
     soup.paint('timber', prism(_square(foot, 0.11), foot[2] - 0.4, foot[2] + height)[:4])
-    _blob(soup, foot + [0, 0, height + radius * 0.35], radius, radius * 1.05, rng)
+    for lift, share in ((0.0, 1.0), (0.75, 0.72)):
+        sway = rng.uniform(-0.25, 0.25, 2) * radius
+        centre = foot + np.array([*sway, height + lift * radius])
+        _crown(soup, centre, radius * share, radius * share * 0.85, rng)
 
 
-def _blob(
+def _crown(
     soup: Soup, centre: FloatArray, radius: float, half_height: float, rng: np.random.Generator
 ) -> None:
-    """Add a rounded crown of 7 by 4 quads."""
+    """Add a rounded mass of leaves of 7 by 4 quads."""
     turn = np.linspace(0, 2 * np.pi, 8) + rng.uniform(0, 1)
     tilt = np.linspace(-np.pi / 2, np.pi / 2, 5)
-    lumps = 1 + rng.uniform(-0.16, 0.1, (5, 7))
+    lumps = 1 + rng.uniform(-0.2, 0.12, (5, 7))
     lumps = np.column_stack([lumps, lumps[:, 0]])
     rim = np.cos(tilt)[:, None] * radius * lumps
+    height = np.sin(tilt)[:, None] * half_height
     points = np.stack([
         centre[0] + rim * np.cos(turn), centre[1] + rim * np.sin(turn),
-        centre[2] + np.broadcast_to(np.sin(tilt)[:, None] * half_height, rim.shape),
+        centre[2] + np.broadcast_to(height, rim.shape),
     ], axis=-1)
     quads = np.stack(
         [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2
     ).reshape(-1, 4, 3)
-    soup.add('foliage', quads, quads[..., :2] / 2.5)
+    share = np.arange(8) / 7
+    uvs = np.stack(np.meshgrid(np.linspace(0, 1, 5), share * 3, indexing='ij')[::-1], axis=-1)
+    soup.add('foliage', quads, np.stack(
+        [uvs[:-1, :-1], uvs[:-1, 1:], uvs[1:, 1:], uvs[1:, :-1]], axis=2
+    ))
 
 
 def _square(foot: FloatArray, half: float) -> FloatArray:
@@ -129,6 +148,44 @@ def _lamp(soup: Soup, foot: FloatArray, over: FloatArray) -> None:
     soup.paint('steel', prism(arm, top - 0.1, top))
     head = bar(foot[:2] + over * 1.3, foot[:2] + over * 2.1, 0.3)
     soup.paint('white', prism(head, top - 0.22, top - 0.08))
+
+
+def _name_post(
+    soup: Soup, plan: StreetPlan, i: int, j: int, side_u: int, side_v: int
+) -> None:
+    """Add a post with the names of both streets at a corner, readable from both sides."""
+    u, v = STREETS_U[i] + side_u * _KERB_LINE, STREETS_V[j] + side_v * _KERB_LINE
+    foot = plan.point(u, v)
+    soup.paint('steel', prism(_square(foot, 0.05), foot[2] - 0.4, foot[2] + 3.35))
+    names = len(STREETS_NORTH) + len(STREETS_EAST)
+    for row, low, ahead in (
+        (len(STREETS_NORTH) + j, 2.55, plan.xy(u + side_u, v)),
+        (i, 2.95, plan.xy(u, v + side_v)),
+    ):
+        along = ahead - foot[:2]
+        along = along / np.linalg.norm(along)
+        board = bar(foot[:2] + along * 0.07, foot[:2] + along * 1.75, 0.06)
+        quads = prism(board, foot[2] + low, foot[2] + low + 0.36)
+        soup.add('plates', quads[[0, 2]], np.stack([plate_uv(row, names)] * 2))
+        soup.paint('charcoal', quads[[1, 3, 4, 5]])
+
+
+def _signal_post(
+    soup: Soup, plan: StreetPlan, i: int, j: int, side_u: int, side_v: int
+) -> None:
+    """Add traffic lights at a corner, heads towards both streets."""
+    foot = plan.point(
+        STREETS_U[i] + side_u * _KERB_LINE, STREETS_V[j] + side_v * _KERB_LINE
+    )
+    soup.paint('steel', prism(_square(foot, 0.07), foot[2] - 0.4, foot[2] + 3.3))
+    head = _square(foot, 0.17)
+    soup.paint('charcoal', prism(head, foot[2] + 2.4, foot[2] + 3.4))
+    lamps = _square(foot, 0.175)
+    for number, color in enumerate(('green', 'yellow', 'red')):
+        low = foot[2] + 2.48 + 0.3 * number
+        sides = prism(lamps, low, low + 0.22)[:4]
+        centre, half = sides.mean(axis=1, keepdims=True), np.array([0.65, 0.65, 1.0])
+        soup.paint(color, centre + (sides - centre) * half)
 
 
 def _bench(soup: Soup, foot: FloatArray, along: FloatArray) -> None:

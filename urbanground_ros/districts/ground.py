@@ -39,7 +39,7 @@ def build_ground(soup: Soup, plan: StreetPlan, longest: float) -> None:
     corner_v = (np.arange(len(v) - 1)[:, None] + _CORNER_V)[None, :, :]
     corner_u, corner_v = np.broadcast_arrays(corner_u, corner_v)
     heights = plan.grade(u[corner_u], v[corner_v]) + raised[..., None]
-    for a, b in zip(*np.nonzero((names == 'paving')), strict=True):
+    for a, b in zip(*np.nonzero(names == 'paving'), strict=True):
         for c in range(4):
             heights[a, b, c] -= corner_drop(
                 u[a + _CORNER_U[c]], v[b + _CORNER_V[c]], middle_u[a], middle_v[b]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,7 @@ class NetworkBuilder:
             ends = (along[part] + CENTRE, along[part + 1] - CENTRE)
             stops = [ends[0], *self._joins(axis, line, part, side), ends[1]]
             covered = self._is_covered(axis, line, part, side)
-            for start, end in zip(stops[:-1], stops[1:], strict=True):
+            for start, end in pairwise(stops):
                 values = [start, *self._plan.bends(axis, start, end), end]
                 offset = across[line] + side * CENTRE
                 points = [

@@ -10,6 +10,7 @@ or v stays straight there, and everything that is drawn from one line meets with
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -87,15 +88,15 @@ class StreetPlan:
 
     def grade(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
         """Return the height of the street grade, metres over the origin."""
-        s = np.interp(u, self._knots_u[:, 0], self._knots_u[:, 1])
-        t = np.interp(v, self._knots_v[:, 0], self._knots_v[:, 1])
+        s = np.interp(np.asarray(u, np.float64), self._knots_u[:, 0], self._knots_u[:, 1])
+        t = np.interp(np.asarray(v, np.float64), self._knots_v[:, 0], self._knots_v[:, 1])
         i = np.clip(s.astype(int), 0, len(self._lines_u) - 2)
         j = np.clip(t.astype(int), 0, len(self._lines_v) - 2)
         return _bilinear(self._z, i, j, s - i, t - j)
 
     def point(self, u: ArrayLike, v: ArrayLike, raised: ArrayLike = KERB) -> FloatArray:
         """Return ENU positions `raised` metres over the street grade, (..., 3)."""
-        z = self.grade(u, v) + raised
+        z = self.grade(u, v) + np.asarray(raised, np.float64)
         return np.concatenate([self.xy(u, v), z[..., None]], axis=-1)
 
     def bends(self, axis: int, start: float, end: float) -> list[float]:
@@ -122,7 +123,7 @@ class StreetPlan:
             values |= {STREETS_U[STEPPED_STREET] + side * LANE for side in (-1, 1)}
         fixed = sorted(values)
         lines = [fixed[0]]
-        for low, high in zip(fixed[:-1], fixed[1:], strict=True):
+        for low, high in pairwise(fixed):
             within = longest if max(abs(low), abs(high)) <= EDGE else max(longest, _FAR_CELL)
             parts = max(1, int(np.ceil((high - low) / within)))
             lines += [low + (high - low) * k / parts for k in range(1, parts)] + [high]

@@ -84,8 +84,9 @@ def oriented_box(
     center: ArrayLike, along: ArrayLike, length: float, width: float
 ) -> FloatArray:
     """Return the plan of a rectangle, (4, 2) counter-clockwise; `along` is its unit axis."""
-    axis = np.asarray(along, np.float64) * length / 2
-    side = np.array([-along[1], along[0]]) * width / 2  # type: ignore[index]
+    unit_axis = np.asarray(along, np.float64)
+    axis = unit_axis * length / 2
+    side = np.array([-unit_axis[1], unit_axis[0]]) * width / 2
     middle = np.asarray(center, np.float64)
     return np.array([
         middle - axis - side, middle + axis - side, middle + axis + side, middle - axis + side,

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.soup import wall
 
 _TREAD = 0.30
+_NOSING = 0.05
 _RISER = 0.17
 _LANDING = 1.6
 _PARAPET = 1.2
@@ -155,15 +157,22 @@ def build_way(soup: Soup, way: Way, bottom: float) -> None:
     right = [way.at(distance, -way.half) for distance in edges]
     left = [way.at(distance, way.half) for distance in edges]
     heights = [bottom, *(height for _, _, height in levels), bottom]
-    tops, faces = [], []
-    for k, (_, _, height) in enumerate(levels):
-        plan = (right[k], right[k + 1], left[k + 1], left[k])
-        tops.append([[*point, height] for point in plan])
+    tops, faces, nosings = [], [], []
+    for k, (start, end, height) in enumerate(levels):
+        # The edge above a riser is marked: at the start going up, at the end going down.
+        up = k > 0 and height > levels[k - 1][2]
+        down = k + 1 < len(levels) and height > levels[k + 1][2]
+        low, high = start + _NOSING * up, end - _NOSING * down
+        tops.append(_level(way, low, high, height))
+        if up:
+            nosings.append(_level(way, start, low, height))
+        if down:
+            nosings.append(_level(way, high, end, height))
         faces += [
             wall(right[k], right[k + 1], bottom, height),
             wall(left[k + 1], left[k], bottom, height),
         ]
-    for k, (before, after) in enumerate(zip(heights[:-1], heights[1:], strict=True)):
+    for k, (before, after) in enumerate(pairwise(heights)):
         if after > before:
             faces.append(wall(left[k], right[k], before, after))
         else:
@@ -171,6 +180,17 @@ def build_way(soup: Soup, way: Way, bottom: float) -> None:
     for material, size, quads in (('paving', 3.0, tops), ('concrete', 4.0, faces)):
         array = np.array(quads)
         soup.add(material, array, metric_uvs(array, size))
+    if nosings:
+        soup.paint('yellow', nosings)
+
+
+def _level(way: Way, start: float, end: float, height: float) -> FloatArray:
+    """Return a level quad over the whole width of a way, (4, 3)."""
+    plan = (
+        way.at(start, -way.half), way.at(end, -way.half),
+        way.at(end, way.half), way.at(start, way.half),
+    )
+    return np.array([[*point, height] for point in plan])
 
 
 def _parapets(soup: Soup, way: Way, bottom: float) -> None:
@@ -181,7 +201,7 @@ def _parapets(soup: Soup, way: Way, bottom: float) -> None:
     nosings.append((way.length, way.last))
     for side in (-1, 1):
         offset = side * (way.half + _PARAPET_WIDTH / 2)
-        for (start, low), (end, high) in zip(nosings[:-1], nosings[1:], strict=True):
+        for (start, low), (end, high) in pairwise(nosings):
             if end - start > _TINY:
                 plan = bar(way.at(start, offset), way.at(end, offset), _PARAPET_WIDTH)
                 top = np.array([low, high, high, low]) + _PARAPET

@@ -26,6 +26,9 @@ FRONTS = (
 )
 """Shop fronts in the atlas from left to right, 4 in a row."""
 
+TRIMS = ('sand', 'brick', 'slate', 'teal', 'olive', 'rust', 'cream', 'navy')
+"""Colours of the glazed tiles over shop fronts."""
+
 _PALETTE_RGB: dict[str, Color] = {
     'white': (236, 234, 228), 'cream': (226, 212, 182), 'sand': (196, 178, 146),
     'brick': (146, 82, 64), 'rust': (138, 92, 62), 'olive': (104, 112, 78),
@@ -35,8 +38,8 @@ _PALETTE_RGB: dict[str, Color] = {
     'timber': (112, 82, 56),
 }
 _FACADE_WALLS: tuple[Color, ...] = (
-    (206, 196, 176), (178, 188, 186), (198, 168, 148), (188, 186, 190), (170, 178, 160),
-    (214, 204, 194),
+    (226, 208, 176), (186, 202, 206), (216, 176, 154), (204, 200, 206), (196, 206, 178),
+    (232, 220, 204),
 )
 _FRONT_COLORS: dict[str, Color] = {
     'bakery': (224, 170, 84), 'restaurant': (168, 52, 40), 'cafe': (110, 76, 52),
@@ -48,6 +51,7 @@ _FRONT_COLORS: dict[str, Color] = {
 }
 _FASCIA = (640, 128)
 _BLADE = (256, 188)
+_PLATE = (384, 80)
 _SIGN_ROW = 192
 _SIGN_WIDTH = 1024
 
@@ -67,6 +71,7 @@ def ground_textures(rng: np.random.Generator) -> dict[str, Texture]:
         'roof': _noise(rng, 256, (146, 138, 128), 7, 9),
         'foliage': _noise(rng, 128, (66, 104, 48), 20, 22),
         'palette': _palette(),
+        **{f'tile_{trim}': _tiling(rng, _PALETTE_RGB[trim]) for trim in TRIMS},
     }
 
 
@@ -116,6 +121,22 @@ def sign_atlas(signs: Sequence[tuple[str, Color, Color]]) -> Texture:
     return np.asarray(atlas)
 
 
+def plates_texture(names: Sequence[tuple[str, str]]) -> Texture:
+    """Return the atlas of street name plates, one a row; see `plate_uv`."""
+    atlas = Image.new('RGB', (_PLATE[0], _PLATE[1] * len(names)))
+    for row, (english, _) in enumerate(names):
+        atlas.paste(_sign([english], _PLATE, (246, 246, 242), (16, 16, 18)), (0, row * _PLATE[1]))
+    return np.asarray(atlas)
+
+
+def plate_uv(row: int, rows: int) -> NDArray[np.float64]:
+    """Return UVs of the corners of a street name plate, counter-clockwise, (4, 2)."""
+    width, height = _PLATE
+    return _uv_rectangle(
+        1, row * height + 1, width - 1, (row + 1) * height - 1, width, height * rows
+    )
+
+
 def sign_uvs(row: int, rows: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return UVs of the fascia and of the blade of a sign, (4, 2) each."""
     y, height = row * _SIGN_ROW, _SIGN_ROW * rows
@@ -146,12 +167,12 @@ def _noise(
 ) -> Texture:
     """Return a plain colour with fine grain and soft stains that repeat at the edges."""
     grain = rng.normal(0.0, fine, (size, size, 1))
-    stains = np.zeros((size, size))
-    axis = np.arange(size) * 2 * np.pi / size
-    for _ in range(10):
-        a, b = rng.integers(-4, 5, 2)
-        stains += np.sin(a * axis[:, None] + b * axis[None, :] + rng.uniform(0, 2 * np.pi))
-    stains *= coarse / max(1.0, float(np.abs(stains).max()))
+    spectrum = np.fft.rfft2(rng.normal(0.0, 1.0, (size, size)))
+    frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size)[None, :]) * size
+    # Waves longer than a third of the texture would show its repetition.
+    spectrum *= np.where(frequency < 3.0, 0.0, 1.0 / np.maximum(frequency, 3.0) ** 1.6)
+    stains = np.fft.irfft2(spectrum, (size, size))
+    stains *= coarse / (2.0 * float(stains.std()))
     return np.clip(np.array(color) + grain + stains[..., None], 0, 255).astype(np.uint8)
 
 
@@ -192,6 +213,19 @@ def _paving(rng: np.random.Generator) -> Texture:
             draw.rectangle([x + 1, row * 32 + 1, x + 62, row * 32 + 30], fill=fill)
     grain = np.asarray(image).astype(np.int16) + rng.normal(0, 5, (256, 256, 1)).astype(np.int16)
     return np.clip(grain, 0, 255).astype(np.uint8)
+
+
+def _tiling(rng: np.random.Generator, color: Color) -> Texture:
+    """Return 1.2 m of glazed wall tiles."""
+    image = Image.new('RGB', (128, 128), _shade(color, 0.72))
+    draw = ImageDraw.Draw(image)
+    for row in range(8):
+        for column in range(4):
+            fill = _shade(color, float(rng.uniform(0.9, 1.12)))
+            draw.rectangle(
+                [column * 32 + 1, row * 16 + 1, column * 32 + 30, row * 16 + 14], fill=fill
+            )
+    return np.asarray(image)
 
 
 def _stone(rng: np.random.Generator) -> Texture:

@@ -26,6 +26,8 @@ from urbanground_ros.districts.furniture import build_furniture
 from urbanground_ros.districts.ground import build_ground
 from urbanground_ros.districts.names import PARK as PARK_NAMES
 from urbanground_ros.districts.names import Shop
+from urbanground_ros.districts.names import STREETS_EAST
+from urbanground_ros.districts.names import STREETS_NORTH
 from urbanground_ros.districts.names import TITLE
 from urbanground_ros.districts.network import network_document
 from urbanground_ros.districts.network import NetworkBuilder
@@ -45,6 +47,7 @@ from urbanground_ros.districts.textures import facade_texture
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import fronts_texture
 from urbanground_ros.districts.textures import ground_textures
+from urbanground_ros.districts.textures import plates_texture
 from urbanground_ros.districts.textures import sign_atlas
 from urbanground_ros.districts.textures import sign_uvs
 from urbanground_ros.districts.textures import Texture
@@ -112,6 +115,7 @@ def write_district(folder: Path, name: str, seed: int) -> None:
     for style in range(FACADES):
         textures[f'facade{style}'] = facade_texture(chance['textures'], style)
     textures['fronts'] = fronts_texture(chance['textures'])
+    textures['plates'] = plates_texture(STREETS_NORTH + STREETS_EAST)
     textures |= _add_signs(fine, signs)
 
     _write_tiles(folder, frame, fine, coarse, textures)
@@ -209,7 +213,7 @@ def _tile(
         _mesh(name, corners - centre, uvs, textures[name])
         for name, (corners, uvs) in parts.items()
     ]
-    (folder / file).write_bytes(encode_glb(meshes, quality=82))
+    (folder / file).write_bytes(encode_glb(meshes, quality=76))
     points = np.concatenate([mesh.positions for mesh in meshes]).astype(np.float64)
     tile: dict[str, Any] = {
         'boundingVolume': _volume(points.min(axis=0), points.max(axis=0)),
@@ -230,7 +234,8 @@ def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> 
     """Return quads as triangles with flat normals, without those of no area."""
     count = len(corners)
     first = np.arange(count, dtype=np.uint32)[:, None] * 4
-    faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]]).astype(np.uint32)
+    halves = np.array([[0, 1, 2], [0, 2, 3]], np.uint32)
+    faces = np.concatenate([first + halves[0], first + halves[1]])
     points = corners.reshape(-1, 3)
     sides = points[faces[:, 1:]] - points[faces[:, :1]]
     area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
@@ -242,7 +247,7 @@ def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> 
         uvs=uvs.reshape(-1, 2).astype(np.float32),
         faces=faces[area > 1e-9],
         texture=texture,
-        unlit=name.startswith('signs'),
+        unlit=name.startswith(('signs', 'plates')),
     )
 
 
