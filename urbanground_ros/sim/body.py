@@ -200,7 +200,8 @@ class Body:
                 return
         self.fall_speed = 0.0
         if hit is not None and self._is_walkable(hit):
-            self.feet = landed
+            if moving or abs(landed.z - start.z) > MIN_CLIMB:  # who stands, stands still
+                self.feet = landed
         else:
             floor = start.z if hit is None else max(start.z, landed.z)
             self.feet = LVector3d(lifted.x, lifted.y, floor)

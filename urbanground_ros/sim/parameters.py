@@ -12,7 +12,8 @@ PARAMETERS = (
     Parameter('port', 10000, 'TCP port that the bridge listens on', 1, 65535),
     Parameter('connect_timeout', 0.0, 'wall seconds without a bridge after which the city ends, '
               '0 for never', 0.0, 86400.0),
-    Parameter('region', '', 'district or region file to load at once; else the first load decides'),
+    Parameter('region', '', 'district or region file to load at once, else the first load '
+              'decides'),
     Parameter('pictures', True, 'render pictures'),
     Parameter('image_width', 640, 'pixels', 16, 4096),
     Parameter('image_height', 480, 'pixels', 16, 4096),

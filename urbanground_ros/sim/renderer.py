@@ -266,10 +266,14 @@ class Renderer:
         return np.ascontiguousarray(image[::-1])
 
 
+#: Display libraries of Panda3D, the better first.
+LIBRARIES = ('p3headlessgl', 'p3tinydisplay')
+
+
 def open_renderer(width: int, height: int, horizontal_fov: float) -> Renderer | None:
     """Return the best renderer that works here; with none, say so once and return None."""
     reasons = []
-    for library in ('p3headlessgl', 'p3tinydisplay'):
+    for library in LIBRARIES:
         try:
             return Renderer(width, height, horizontal_fov, library)
         except SimError as error:

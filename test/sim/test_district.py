@@ -1,0 +1,92 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The body on the built-in district: its network is walkable from end to end."""
+
+import math
+
+import numpy as np
+import pytest
+
+from urbanground_ros.city import GeoPoint
+from urbanground_ros.city import Placement
+from urbanground_ros.city import Scene
+from urbanground_ros.districts import DEFAULT_DISTRICT
+from urbanground_ros.geo import FeatureType
+from urbanground_ros.sim import Body
+from urbanground_ros.sim import CollisionWorld
+from urbanground_ros.sim import Embodiment
+from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.sim import open_region
+
+
+@pytest.fixture(scope='module')
+def region():
+    return open_region(DEFAULT_DISTRICT)
+
+
+@pytest.fixture(scope='module')
+def world(region):
+    world = CollisionWorld()
+    for mesh in region.meshes:
+        world.add(mesh)
+    return world
+
+
+def follow(world, points, speed=4.0):
+    """Walk along a line; return the body and how many ticks something held it back."""
+    body = Body(world, Embodiment())
+    body.place(*map(float, points[0]))
+    held = 0
+    for goal in points[1:]:
+        for _ in range(50 + round(80 * float(np.linalg.norm(goal - points[0])))):
+            way = goal[:2] - [body.feet.x, body.feet.y]
+            left = float(np.linalg.norm(way))
+            if left < 0.1:
+                break
+            velocity = way / left * min(speed, left * 50)
+            body.tick(float(velocity[0]), float(velocity[1]))
+            held += body.touched
+    return body, held
+
+
+def test_every_feature_of_the_network_can_be_walked(region, world):
+    features = region.network.features
+    special = [f for f in features if f.feature_type in (FeatureType.STAIRCASE,
+                                                         FeatureType.FOOTBRIDGE)]
+    assert special
+    for feature in [*special, *features[::4]]:
+        for points in (feature.points, feature.points[::-1]):
+            body, held = follow(world, points)
+            x, y, z = body.feet
+            assert math.hypot(x - points[-1][0], y - points[-1][1]) < 0.2, feature.id
+            assert abs(z - points[-1][2]) < 0.5, feature.id
+            assert held == 0, feature.id
+
+
+def test_the_city_tells_the_surface(region):
+    city = HeadlessCity(pictures=False)
+    for feature in region.network.features[::20]:
+        middle = feature.cut(feature.length / 2 - 0.1, feature.length / 2 + 0.1)[0]
+        place = Placement(GeoPoint(*region.frame.to_geodetic(middle)))
+        state = city.load(DEFAULT_DISTRICT, 0, place, Scene()).state
+        assert state.on_sidewalk
+        kind = feature.feature_type.name.replace('_', ' ').capitalize()
+        assert state.surface.startswith(kind)
+        assert state.surface.endswith(feature.street)
+        assert state.body.z == pytest.approx(middle[2], abs=0.3)
+
+
+def test_loading_the_same_region_again_reads_nothing(region):
+    read = []
+
+    def open_once(name):
+        read.append(name)
+        return region
+
+    city = HeadlessCity(pictures=False, open_region=open_once)
+    start = region.network.features[0].points[0]
+    place = Placement(GeoPoint(*region.frame.to_geodetic(start)))
+    first = city.load(DEFAULT_DISTRICT, 0, place, Scene()).state
+    again = city.load(DEFAULT_DISTRICT, 0, place, Scene()).state
+    assert read == [DEFAULT_DISTRICT]
+    assert first.body[1:] == again.body[1:]
