@@ -92,7 +92,7 @@ class Connection:
         self._scheduler = endpoint.scheduler
         self._node = endpoint.node
         self._socket = sock
-        self._reader = FrameReader(max_payload=endpoint.max_payload)
+        self._frames = FrameReader(max_payload=endpoint.max_payload)
         self._outbox = Outbox(max_bytes=endpoint.queue_bytes, max_urgent=2 * endpoint.max_payload)
         self._publications: dict[str, _Publication] = {}
         self._received: dict[str, TopicCounters] = {}
@@ -123,10 +123,12 @@ class Connection:
             protocol.AskTopicList: self._on_topic_list,
             protocol.Ping: self._on_ping,
         }
-        self._threads = [
-            threading.Thread(target=self._read, name=f'endpoint-read-{name}', daemon=True),
-            threading.Thread(target=self._write, name=f'endpoint-write-{name}', daemon=True),
-        ]
+        self._writer = threading.Thread(
+            target=self._write, name=f'endpoint-write-{name}', daemon=True
+        )
+        self._reader = threading.Thread(
+            target=self._read, name=f'endpoint-read-{name}', daemon=True
+        )
 
     # Life
 
@@ -137,8 +139,8 @@ class Connection:
         if refusal:
             self._outbox.put_urgent(encode_command(protocol.Error(refusal)))
             self._outbox.close(flush=True)
-        for thread in self._threads:
-            thread.start()
+        self._writer.start()
+        self._reader.start()  # ends by waiting for the writer
 
     def close(self) -> None:
         """Hang up; the threads end soon after. Any thread may call this, any number of times."""
@@ -147,10 +149,8 @@ class Connection:
             self._socket.shutdown(socket.SHUT_RDWR)
 
     def join(self, timeout: float) -> None:
-        """Wait up to `timeout` s for the threads to end."""
-        for thread in self._threads:
-            if thread is not threading.current_thread():
-                thread.join(timeout)
+        """Wait up to `timeout` s for the end of all of it."""
+        self._reader.join(timeout)
 
     def counters(self) -> tuple[dict[str, TopicCounters], dict[str, TopicCounters]]:
         """Counters by topic: from this client, and to it."""
@@ -191,22 +191,22 @@ class Connection:
             reason = f'internal error: {error!r}'
         finally:
             self.close()
-            self._threads[1].join()
+            self._writer.join()
             self._socket.close()
             self._end_registrations()
             self._endpoint.client_lost(self, reason)
 
     def _serve(self) -> str:
         while True:
-            count = self._socket.recv_into(self._reader.get_buffer())
+            count = self._socket.recv_into(self._frames.get_buffer())
             if not count:
-                pending = self._reader.pending
+                pending = self._frames.pending
                 return f'it left {pending} bytes of a frame' if pending else 'it hung up'
             if _TCP_QUICKACK is not None:
                 # The connector leaves Nagle on and sends a frame in many pieces: against a
                 # delayed acknowledgement each frame would take 40 ms. It does not stay set.
                 self._socket.setsockopt(socket.IPPROTO_TCP, _TCP_QUICKACK, 1)
-            for frame in self._reader.received(count):
+            for frame in self._frames.received(count):
                 if frame.is_command:
                     self._on_command(frame)
                 else:

@@ -33,6 +33,8 @@ from rclpy.qos import QoSProfile
 
 from urbanground_ros.bridge.connection import Connection
 from urbanground_ros.bridge.entities import Entities
+from urbanground_ros.bridge.listen import address_text
+from urbanground_ros.bridge.listen import listen
 from urbanground_ros.bridge.outbox import TopicCounters
 from urbanground_ros.bridge.profiles import as_profile
 from urbanground_ros.bridge.profiles import DEFAULT_DEPTH
@@ -43,8 +45,9 @@ from urbanground_ros.bridge.scheduler import Scheduler
 
 __all__ = ['ClientStatistics', 'Endpoint', 'EndpointError', 'TopicCounters']
 
-_BACKLOG = 16
 _CLOSE_TIMEOUT = 0.5
+# Peers that are being told why they are turned away; beyond them one is just cut off.
+_MAX_REFUSALS = 16
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ class Endpoint:
         self._on_client_lost = on_client_lost
         self._lock = threading.Lock()
         self._connections: set[Connection] = set()
+        self._served: set[Connection] = set()  # those that are not being turned away
         self._listeners: list[socket.socket] = []
         self._thread: threading.Thread | None = None
         self._wake_receiver, self._wake_sender = socket.socketpair()
@@ -134,7 +138,7 @@ class Endpoint:
         """
         if self._thread is not None or self._closed:
             raise EndpointError('an endpoint is started once')
-        self._listeners = _listen(self._host, self._port)
+        self._listeners = listen(self._host, self._port)
         self.scheduler = Scheduler(self._on_internal_error)
         self.entities = Entities(
             self.node,
@@ -147,7 +151,7 @@ class Endpoint:
         )
         self._thread = threading.Thread(target=self._accept, name='endpoint-accept', daemon=True)
         self._thread.start()
-        where = ', '.join(_peer_name(each.getsockname()) for each in self._listeners)
+        where = ', '.join(address_text(each.getsockname()) for each in self._listeners)
         self.node.get_logger().info(f'ROS-TCP endpoint listens on {where}')
 
     @property
@@ -164,12 +168,12 @@ class Endpoint:
     def clients(self) -> list[str]:
         """Names of the clients connected now, `address:port` of their side."""
         with self._lock:
-            return sorted(connection.name for connection in self._connections)
+            return sorted(connection.name for connection in self._served)
 
     def statistics(self) -> list[ClientStatistics]:
         """Traffic of each client connected now."""
         with self._lock:
-            connections = sorted(self._connections, key=lambda each: each.name)
+            connections = sorted(self._served, key=lambda each: each.name)
         return [ClientStatistics(each.name, *each.counters()) for each in connections]
 
     def close(self) -> None:
@@ -202,7 +206,8 @@ class Endpoint:
     def client_lost(self, connection: Connection, reason: str) -> None:
         """Told by a connection that it has ended."""
         with self._lock:
-            served = connection in self._connections
+            served = connection in self._served
+            self._served.discard(connection)
             self._connections.discard(connection)
         if served:
             self.node.get_logger().info(f'client {connection.name} left: {reason}')
@@ -228,27 +233,29 @@ class Endpoint:
                 # Nothing to be done but to wait for a client to leave.
                 time.sleep(0.1)
             return
-        connection = Connection(self, sock, _peer_name(peer))
+        connection = Connection(self, sock, address_text(peer))
         with self._lock:
-            served = len(self._connections) < self._max_clients
+            served = len(self._served) < self._max_clients
+            if len(self._connections) >= self._max_clients + _MAX_REFUSALS:
+                sock.close()
+                return
+            self._connections.add(connection)
             if served:
-                self._connections.add(connection)
+                self._served.add(connection)
         try:
             if served:
-                self._welcome(connection)
+                self.node.get_logger().info(f'client {connection.name} connected')
+                if self._on_client_connected is not None:
+                    self._on_client_connected(connection.name)
+                connection.start()
             else:
                 connection.start(
                     f'this endpoint serves {self._max_clients} clients at most, and has them'
                 )
         except (OSError, RuntimeError) as error:  # gone already, or no more threads
-            self.client_lost(connection, str(error))
+            connection.close()
             sock.close()
-
-    def _welcome(self, connection: Connection) -> None:
-        self.node.get_logger().info(f'client {connection.name} connected')
-        if self._on_client_connected is not None:
-            self._on_client_connected(connection.name)
-        connection.start()
+            self.client_lost(connection, str(error))
 
     def _on_internal_error(self, error: Exception) -> None:
         self.node.get_logger().error(f'endpoint: {error!r}')
@@ -258,59 +265,3 @@ class Endpoint:
             self.node.resolve_topic_name(topic): as_profile(profile)
             for topic, profile in (qos or {}).items()
         }
-
-
-def _listen(hosts: str, port: int) -> list[socket.socket]:
-    """Listening sockets on each address of each of `hosts`, all on one port."""
-    if not 0 <= port <= 65535:
-        raise EndpointError(f'port {port}: expected 0 to 65535')
-    listeners: list[socket.socket] = []
-    try:
-        for host in hosts.split(','):
-            listeners += _listen_on(host.strip(), port)
-            port = listeners[0].getsockname()[1]
-    except EndpointError:
-        for listener in listeners:
-            listener.close()
-        raise
-    return listeners
-
-
-def _listen_on(host: str, port: int) -> list[socket.socket]:
-    if not host:
-        raise EndpointError(f'cannot listen on port {port}: the address is empty')
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, 'strerror', None) or str(error)
-        raise EndpointError(f'cannot listen on {host} port {port}: {reason}') from None
-    listeners: list[socket.socket] = []
-    problem: OSError | None = None
-    for family, kind, proto, _, address in dict.fromkeys(found):
-        listener = socket.socket(family, kind, proto)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            bound = listeners[0].getsockname()[1] if listeners else port
-            listener.bind((address[0], bound, *address[2:]))
-            listener.listen(_BACKLOG)
-            listener.setblocking(False)
-            listeners.append(listener)
-        except OSError as error:
-            listener.close()
-            problem = error
-            if error.errno == errno.EADDRINUSE:
-                break
-    # A name may stand for an address of a family that this machine does not have.
-    if not listeners or (problem is not None and problem.errno == errno.EADDRINUSE):
-        assert problem is not None
-        for listener in listeners:
-            listener.close()
-        raise EndpointError(f'cannot listen on {host} port {port}: {problem.strerror or problem}')
-    return listeners
-
-
-def _peer_name(address: tuple[str, int] | tuple[str, int, int, int]) -> str:
-    host, port = address[:2]
-    return f'[{host}]:{port}' if ':' in host else f'{host}:{port}'

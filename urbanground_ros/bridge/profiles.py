@@ -25,6 +25,9 @@ DEFAULT_DEPTH = 10
 _LATCHED_DEPTH = 100
 _MAX_DEPTH = 10_000
 
+# With the ten of rmw's default, more calls at once would lose some without a word.
+SERVICE_PROFILE = QoSProfile(depth=1000)
+
 _POLICIES: dict[str, type[IntEnum]] = {
     'reliability': ReliabilityPolicy,
     'durability': DurabilityPolicy,

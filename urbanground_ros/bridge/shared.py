@@ -28,6 +28,7 @@ from urbanground_ros.bridge.interface_types import service_class
 from urbanground_ros.bridge.profiles import is_latched
 from urbanground_ros.bridge.profiles import matching_profile
 from urbanground_ros.bridge.profiles import profile_key
+from urbanground_ros.bridge.profiles import SERVICE_PROFILE
 from urbanground_ros.bridge.protocol import EndpointError
 from urbanground_ros.bridge.scheduler import Scheduler
 
@@ -357,7 +358,10 @@ class SharedClient(Shared):
         self._class = service_class(type_name)
         self._scheduler = scheduler
         self._client: Any = node.create_client(
-            self._class, service, callback_group=ReentrantCallbackGroup()
+            self._class,
+            service,
+            qos_profile=SERVICE_PROFILE,
+            callback_group=ReentrantCallbackGroup(),
         )
 
     def call(self, call: Call, payload: bytes, timeout: float) -> None:
@@ -422,7 +426,11 @@ class SharedService(Shared):
         self._calls: set[object] = set()
         # Reentrant, and waiting only in await: calls do not wait for each other in any executor.
         self._service = node.create_service(
-            self._class, service, self._serve, callback_group=ReentrantCallbackGroup()
+            self._class,
+            service,
+            self._serve,
+            qos_profile=SERVICE_PROFILE,
+            callback_group=ReentrantCallbackGroup(),
         )
 
     @property
