@@ -97,8 +97,8 @@ def resolve_region(name_or_path: str) -> Path:
 
 def _generator_hash() -> str:
     """Return a hash of the code that writes districts and of the libraries it draws with."""
-    room = Path(__file__).parent
+    package = Path(__file__).parents[1]
     parts = [f'{np.__version__} {PIL.__version__} {pyproj.__proj_version__}'.encode()]
-    for source in (*sorted(room.glob('*.py')), *sorted(room.parent.glob('tiles/*.py'))):
-        parts.append(source.read_bytes())
+    for name in ('districts', 'geo', 'tiles'):
+        parts += [source.read_bytes() for source in sorted((package / name).glob('*.py'))]
     return hashlib.sha256(b'\0'.join(parts)).hexdigest()[:12]

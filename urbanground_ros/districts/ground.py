@@ -96,7 +96,5 @@ def _steps(xy: FloatArray, heights: FloatArray, axis: int) -> NDArray[np.float64
     quads[..., [1, 2], :2] = end[..., None, :]
     quads[..., [0, 1], 2] = far
     quads[..., [3, 2], 2] = near
-    difference = (near - far).sum(axis=-1)
-    lower = difference < 0
-    quads[lower] = quads[lower][:, [3, 2, 1, 0]]
+    # Where the far side is higher the quad is upside down, and so looks the other way.
     return quads[np.abs(near - far).max(axis=-1) > 1e-9]

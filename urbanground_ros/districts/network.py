@@ -110,13 +110,11 @@ class NetworkBuilder:
                 arm = has_arm(i, j, 0, side) if axis == 0 else has_arm(i, j, side, 0)
                 if arm:
                     self._crossing(i, j, axis, side)
-                elif (i, j, axis) in (
-                    (STEPPED_STREET, STEPPED_ROW, 0), (STEPPED_STREET, STEPPED_ROW + 1, 0)
-                ) and side == (1 if j == STEPPED_ROW else -1):
-                    for half in ((-CENTRE, 0.0), (0.0, CENTRE)):
-                        self._mouth(i, j, axis, side, half)
+                elif (i, axis, j + min(side, 0)) == (STEPPED_STREET, 0, STEPPED_ROW):
+                    self._mouth(i, j, axis, side, -CENTRE, 0.0)
+                    self._mouth(i, j, axis, side, 0.0, CENTRE)
                 else:
-                    self._mouth(i, j, axis, side, (-CENTRE, CENTRE))
+                    self._mouth(i, j, axis, side, -CENTRE, CENTRE)
 
     def _corner(self, i: int, j: int, axis: int, side: int, across: float) -> tuple[float, float]:
         du, dv = (across, side * CENTRE) if axis == 0 else (side * CENTRE, across)
@@ -136,19 +134,14 @@ class NetworkBuilder:
         self._add(kind, points, _street_name(street), street)
 
     def _mouth(
-        self, i: int, j: int, axis: int, side: int, span: tuple[float, float]
+        self, i: int, j: int, axis: int, side: int, start: float, end: float
     ) -> None:
         """Add the sidewalk that goes on where no street leaves a crossing."""
         points = [
-            self._plan.point(*self._corner(i, j, axis, side, across))
-            for across in (span[0], *self._breaks(span), span[1])
+            self._plan.point(*self._corner(i, j, axis, side, across)) for across in (start, end)
         ]
         street = _street_number(axis, j if axis == 0 else i)
         self._add(FeatureType.FOOTWAY, points, _street_name(street), street)
-
-    @staticmethod
-    def _breaks(span: tuple[float, float]) -> list[float]:
-        return [0.0] if span[0] < 0.0 < span[1] else []
 
     def _sidewalks(self, axis: int, line: int, part: int) -> None:
         """Add both sidewalks of a street between two crossings, cut where ways join them."""
@@ -240,10 +233,9 @@ class NetworkBuilder:
         name = _street_name(street)
         tops = []
         for side, way in zip((-1, 1), bridge.stairs, strict=True):
-            points = _walking_points(way)
-            stairs = [points[1], *points[2:-1]]
+            stairs = _walking_points(way)[1:-1]
             tops.append(stairs[0])
-            foot = self._passage(side, way, stairs[-1])
+            foot = self._passage(side, stairs[-1])
             self._add(
                 FeatureType.STAIRCASE, [*stairs, foot],
                 (f'{name[0]} Footbridge Staircase', f'{name[1]}行人天橋樓梯'), street,
@@ -253,49 +245,28 @@ class NetworkBuilder:
             covered=True,
         )
 
-    def _passage(self, side: int, way: Way, bottom: FloatArray) -> FloatArray:
-        """Add the ways from a stair to the sidewalks at both ends of its passage.
+    def _passage(self, side: int, bottom: FloatArray) -> FloatArray:
+        """Add the ways from the bottom of a stair to the sidewalks at both ends of its passage.
 
         Returns the point before the stair, on the ground.
         """
         plan = self._plan
-        u = STREETS_U[BRIDGE_STREET]
-        far = STREETS_U[BRIDGE_STREET + side]
-        # The passage is level across, so only u matters for heights.
-        reach = abs(float(np.dot(bottom[:2] - plan.xy(u, PASSAGE_V), _axis(plan, side))))
-        beyond = u + side * (reach + _PAST_STAIRS) / _stretch(plan, side)
-        foot = plan.point(beyond, PASSAGE_V)
-        beside = PASSAGE_V - _BESIDE_STAIRS
-        near_u = u + side * CENTRE
+        street, far = STREETS_U[BRIDGE_STREET], STREETS_U[BRIDGE_STREET + side]
+        ahead = plan.xy(far, PASSAGE_V) - plan.xy(street, PASSAGE_V)
+        reach = float((bottom[:2] - plan.xy(street, PASSAGE_V)) @ ahead) / float(ahead @ ahead)
+        past = street + (far - street) * reach + side * _PAST_STAIRS
+        gate, beside = street + side * CENTRE, PASSAGE_V - _BESIDE_STAIRS
+        foot = plan.point(past, PASSAGE_V)
         alias = ('Footbridge Passage', '天橋通道')
-        corridor = u + side * CORRIDOR
-        lane = [
-            plan.point(near_u, PASSAGE_V),
-            plan.point(corridor + side * 0.2, beside),
-            *(plan.point(value, beside) for value in np.linspace(corridor, beyond, 4)[1:]),
-            foot,
-        ]
-        lane = [
-            plan.point(near_u, PASSAGE_V), plan.point(near_u, beside), *lane[1:],
-        ]
-        self._add(FeatureType.FOOTWAY, lane, alias)
-        values = [beyond, *plan.bends(0, beyond, far - side * CENTRE), far - side * CENTRE]
-        self._add(
-            FeatureType.FOOTWAY, [plan.point(value, PASSAGE_V) for value in values], alias
-        )
+        turns = [gate, street + side * CORRIDOR, past]
+        self._add(FeatureType.FOOTWAY, [
+            plan.point(gate, PASSAGE_V), *(plan.point(u, beside) for u in turns), foot,
+        ], alias)
+        end = far - side * CENTRE
+        self._add(FeatureType.FOOTWAY, [
+            plan.point(u, PASSAGE_V) for u in (past, *plan.bends(0, past, end), end)
+        ], alias)
         return foot
-
-
-def _axis(plan: StreetPlan, side: int) -> FloatArray:
-    u = STREETS_U[BRIDGE_STREET]
-    step = plan.xy(u + side * 20.0, PASSAGE_V) - plan.xy(u, PASSAGE_V)
-    return step / np.linalg.norm(step)
-
-
-def _stretch(plan: StreetPlan, side: int) -> float:
-    u = STREETS_U[BRIDGE_STREET]
-    step = plan.xy(u + side * 20.0, PASSAGE_V) - plan.xy(u, PASSAGE_V)
-    return float(np.linalg.norm(step)) / 20.0
 
 
 def _walking_points(way: Way) -> list[FloatArray]:

@@ -43,8 +43,9 @@ _WHITE = (1.0, 1.0, 1.0, 1.0)
 _DEEPEST_NODE = 64
 # What a damaged file makes the readers below raise.
 _DAMAGE = (
-    ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError,
-    ValueError, struct.error, Image.DecompressionBombError, DracoPy.FileTypeException,
+    ArithmeticError, AttributeError, LookupError, MemoryError, OSError, RecursionError,
+    SyntaxError, TypeError, ValueError, struct.error, Image.DecompressionBombError,
+    DracoPy.FileTypeException,
 )
 
 Resolver = Callable[[str], bytes]

@@ -1,0 +1,272 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""Tilesets: real ones load in the map frame, broken ones cost what is broken."""
+
+import json
+from pathlib import Path
+import struct
+
+import numpy as np
+import pytest
+
+from urbanground_ros.geo import ecef_to_geodetic
+from urbanground_ros.geo import LocalFrame
+from urbanground_ros.tiles import encode_glb
+from urbanground_ros.tiles import load_tileset
+from urbanground_ros.tiles import read_tileset
+from urbanground_ros.tiles import TileMesh
+from urbanground_ros.tiles import TilesError
+from urbanground_ros.tiles import unwrap_b3dm
+
+DATA = Path(__file__).resolve().parents[2].parent / 'shared' / 'data'
+FRAME = LocalFrame(22.32, 114.175, 20.0)
+VOLUME = {'box': [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1]}
+
+
+def real_file(path: str) -> Path:
+    file = DATA / path
+    if not file.is_file():
+        pytest.skip(f'sample {path} is not here')
+    return file
+
+
+def write_tileset(folder: Path, root: dict, name: str = 'tileset.json', **asset: str) -> Path:
+    root = {'boundingVolume': VOLUME, 'geometricError': 1, 'refine': 'REPLACE', **root}
+    path = folder / name
+    path.write_text(json.dumps(
+        {'asset': {'version': '1.1', **asset}, 'geometricError': 1, 'root': root}
+    ))
+    return path
+
+
+def tile(uri: str, **more: object) -> dict:
+    return {'boundingVolume': VOLUME, 'geometricError': 0, 'content': {'uri': uri}, **more}
+
+
+def write_corner(folder: Path, name: str, height: float = 0.0) -> None:
+    mesh = TileMesh(
+        name='corner',
+        positions=np.array([[0, 0, height], [1, 0, height], [0, 2, height]], np.float32),
+        normals=np.tile(np.array([0, 0, 1], np.float32), (3, 1)),
+        uvs=np.array([[0, 0], [1, 0], [0, 1]], np.float32),
+        faces=np.array([[0, 1, 2]], np.uint32),
+    )
+    (folder / name).write_bytes(encode_glb([mesh]))
+
+
+def in_frame(*offset: float) -> list[float]:
+    """Return the column-major transform that places a tile in `FRAME`."""
+    shift = np.eye(4)
+    shift[:3, 3] = offset or (0, 0, 0)
+    return (FRAME.matrix @ shift).T.ravel().tolist()
+
+
+def around(source: Path, folder: Path) -> Path:
+    """Return a tileset that places another one, local, at the origin of `FRAME`."""
+    return write_tileset(
+        folder, {'transform': in_frame(), 'content': {'uri': str(source)}}, 'around.json'
+    )
+
+
+def bounds(meshes: list[TileMesh]) -> np.ndarray:
+    points = np.concatenate([mesh.positions for mesh in meshes])
+    return np.array([points.min(axis=0), points.max(axis=0)])
+
+
+def test_photogrammetry_loads_its_finest_level(tmp_path):
+    source = real_file('nasa_dingo_gap/tileset.json')
+    warnings = []
+    meshes = list(load_tileset(around(source, tmp_path), FRAME, warnings))
+    assert not warnings
+    assert len(meshes) == 220
+    assert sum(len(mesh.faces) for mesh in meshes) == 177_950
+    assert all(mesh.unlit and mesh.texture is not None for mesh in meshes)
+    assert all(mesh.positions.dtype == np.float32 for mesh in meshes)
+    # The root's box, as the file states it.
+    box = read_tileset(source).volume['box']
+    low, high = bounds(meshes)
+    np.testing.assert_allclose((low + high)[[0, 1]] / 2, box[:2], atol=0.5)
+    assert np.allclose(np.linalg.norm(meshes[0].normals, axis=1), 1, atol=1e-5)
+
+
+def test_additive_refinement_keeps_the_coarse_levels(tmp_path):
+    meshes = list(load_tileset(around(real_file('nasa_dingo_gap/tileset-add.json'), tmp_path),
+                               FRAME))
+    assert len(meshes) == 293
+
+
+@pytest.mark.parametrize(('name', 'parts', 'broken'), [
+    ('tileset-external.json', 220, 0),
+    ('tileset-external-with-url-params.json', 220, 0),
+    ('tileset-external-broken.json', 204, 1),
+    ('tileset-no-root-content.json', 220, 0),
+    ('tileset-broken-root-content.json', 220, 0),
+])
+def test_external_tilesets_and_broken_tiles(tmp_path, name, parts, broken):
+    warnings = []
+    source = around(real_file(f'nasa_dingo_gap/{name}'), tmp_path)
+    assert len(list(load_tileset(source, FRAME, warnings))) == parts
+    assert len(warnings) == broken
+    assert all('\n' not in line for line in warnings)
+
+
+@pytest.mark.parametrize('name', [
+    'BatchedWithTransformBox', 'BatchedWithTransformSphere', 'BatchedWithTransformRegion',
+])
+def test_earth_centred_tiles_lie_level_at_their_place(name):
+    source = real_file(f'3dtiles_samples/loadersgl_3dtiles/CesiumJS/Batched/{name}/tileset.json')
+    center = read_tileset(source).transform[:3, 3]
+    (mesh,) = load_tileset(source, LocalFrame(*ecef_to_geodetic(center)))
+    low, high = bounds([mesh])
+    assert (high - low)[2] < 20 < (high - low)[0] < 200
+    np.testing.assert_allclose(low[2], 0.0, atol=0.05)
+
+
+def test_rtc_center_is_added_after_the_axes_turn():
+    batched = real_file(
+        '3dtiles_samples/loadersgl_3dtiles/CesiumJS/Batched/BatchedWithRtcCenter/tileset.json'
+    ).parent
+    placed = batched.parent / 'BatchedWithTransformBox' / 'tileset.json'
+    _, center = unwrap_b3dm((batched / 'batchedWithRtcCenter.b3dm').read_bytes())
+    np.testing.assert_allclose(center, (0.1, 0.2, 0.3))
+    frame = LocalFrame(*ecef_to_geodetic(read_tileset(placed).transform[:3, 3]))
+    shifted = bounds(list(load_tileset(batched / 'tileset.json', frame)))
+    np.testing.assert_allclose(
+        shifted - bounds(list(load_tileset(placed, frame))), [center] * 2, atol=0.02
+    )
+
+
+def test_legacy_b3dm_headers_are_refused():
+    data = real_file(
+        '3dtiles_samples/loadersgl_3dtiles/CesiumJS/Batched/BatchedDeprecated1/'
+        'batchedDeprecated1.b3dm'
+    ).read_bytes()
+    with pytest.raises(TilesError, match='no glTF at byte'):
+        unwrap_b3dm(data)
+
+
+@pytest.mark.parametrize('data', [
+    b'', b'b3dm', struct.pack('<4s6I', b'b3dm', 2, 28, 0, 0, 0, 0),
+    struct.pack('<4s6I', b'b3dm', 1, 999, 0, 0, 0, 0),
+    struct.pack('<4s6I', b'b3dm', 1, 36, 4, 0, 0, 0) + b'{"R glTF',
+    struct.pack('<4s6I', b'b3dm', 1, 52, 20, 0, 0, 0) + b'{"RTC_CENTER":[1,2]}glTF',
+])
+def test_damaged_b3dm(data):
+    with pytest.raises(TilesError, match='sample: '):
+        unwrap_b3dm(data, 'sample')
+
+
+def test_transforms_are_column_major_and_nest(tmp_path):
+    write_corner(tmp_path, 'corner.glb', height=3.0)
+    shift = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 10, 20, 30, 1]
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'refine': 'ADD', 'content': {'uri': 'corner.glb'},
+        'children': [tile('corner.glb', transform=shift)],
+    })
+    first, second = load_tileset(source, FRAME)
+    np.testing.assert_allclose(first.positions, [[0, 0, 3], [1, 0, 3], [0, 2, 3]], atol=1e-6)
+    np.testing.assert_allclose(second.positions[0], (10, 20, 33), atol=1e-5)
+    np.testing.assert_allclose(first.uvs, [[0, 0], [1, 0], [0, 1]])
+    np.testing.assert_allclose(first.normals[0], (0, 0, 1), atol=1e-6)
+
+
+def test_far_tiles_keep_millimetres(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    source = write_tileset(
+        tmp_path, {'transform': in_frame(0.001, 0.002, 0.003), 'content': {'uri': 'corner.glb'}}
+    )
+    (mesh,) = load_tileset(source, FRAME)
+    np.testing.assert_allclose(mesh.positions[0], (0.001, 0.002, 0.003), atol=1e-7)
+
+
+@pytest.mark.parametrize(('axis', 'point'), [
+    ('Y', (0, 2, 3)), ('y', (0, 2, 3)), ('Z', (0, 3, -2)), ('X', (2, 3, 0)),
+])
+def test_up_axis(tmp_path, axis, point):
+    # In the file, glTF axes, the last corner is (0, 3, -2).
+    write_corner(tmp_path, 'corner.glb', height=3.0)
+    source = write_tileset(
+        tmp_path, {'transform': in_frame(), 'content': {'uri': 'corner.glb'}}, gltfUpAxis=axis
+    )
+    (mesh,) = load_tileset(source, FRAME)
+    np.testing.assert_allclose(mesh.positions[2], point, atol=1e-6)
+
+
+def test_refinement_is_inherited_and_replaces(tmp_path):
+    for name, height in (('coarse.glb', 1.0), ('middle.glb', 2.0), ('fine.glb', 3.0)):
+        write_corner(tmp_path, name, height)
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'content': {'uri': 'coarse.glb'},
+        'children': [
+            tile('middle.glb', refine='add', children=[tile('fine.glb')]), tile('fine.glb'),
+        ],
+    })
+    heights = [round(float(mesh.positions[0, 2])) for mesh in load_tileset(source, FRAME)]
+    assert heights == [2, 3, 3]
+
+
+def test_several_contents_and_composites(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    glb = (tmp_path / 'corner.glb').read_bytes()
+    b3dm = struct.pack('<4s6I', b'b3dm', 1, 28 + len(glb), 0, 0, 0, 0) + glb
+    inner = b3dm + b3dm
+    (tmp_path / 'both.cmpt').write_bytes(
+        struct.pack('<4s3I', b'cmpt', 1, 16 + len(inner), 2) + inner
+    )
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'contents': [{'uri': 'corner.glb'}, {'uri': 'both.cmpt'}],
+    })
+    assert [mesh.name for mesh in load_tileset(source, FRAME)] == [
+        'corner.glb:0', 'both.cmpt#0:0', 'both.cmpt#1:0',
+    ]
+
+
+def test_pictures_beside_a_content_are_found_beside_it(tmp_path):
+    source = around(real_file(
+        '3dtiles_samples/cesium_3d-tiles-samples/1.1/MultipleContents/tileset.json'), tmp_path)
+    assert [len(mesh.faces) for mesh in load_tileset(source, FRAME)] == [2048]
+
+
+def test_a_cycle_is_cut(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    write_tileset(tmp_path, {'content': {'uri': 'tileset.json'}}, 'child.json')
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'children': [tile('child.json'), tile('corner.glb')],
+    })
+    warnings = []
+    assert len(list(load_tileset(source, FRAME, warnings))) == 1
+    assert len(warnings) == 1
+    assert 'leads back to itself' in warnings[0]
+
+
+@pytest.mark.parametrize('uri', ['gone.glb', 'https://example.invalid/tile.glb', 'bad.glb'])
+def test_a_broken_tile_costs_only_itself(tmp_path, uri):
+    write_corner(tmp_path, 'corner.glb')
+    (tmp_path / 'bad.glb').write_bytes(b'\0' * 64)
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'children': [tile(uri), tile('corner.glb')],
+    })
+    warnings = []
+    assert len(list(load_tileset(source, FRAME, warnings))) == 1
+    assert len(warnings) == 1
+    assert uri in warnings[0]
+
+
+@pytest.mark.parametrize(('text', 'said'), [
+    (None, 'No such file'), ('{', 'not JSON'), ('[]', 'not a tileset'),
+    ('{"type": "FeatureCollection"}', 'not a tileset'),
+    ('{"asset": {"version": "9"}, "root": {}}', "version '9', expected 1.0 or 1.1"),
+    ('{"asset": {}, "root": {}}', 'KeyError'),
+    ('{"asset": {"version": "1.1"}, "root": {"refine": "MIX"}}', "refine 'MIX'"),
+    ('{"asset": {"version": "1.1"}, "root": {"transform": [1, 2]}}', 'ValueError'),
+    ('{"asset": {"version": "1.1"}, "root": {"implicitTiling": {}}}', 'implicitTiling'),
+    ('{"asset": {"version": "1.1"}, "root": {"children": [[]]}}', 'expected the schema'),
+])
+def test_what_is_not_a_tileset_is_told_in_one_line(tmp_path, text, said):
+    source = tmp_path / 'tileset.json'
+    if text is not None:
+        source.write_text(text)
+    with pytest.raises(TilesError, match=said) as error:
+        list(load_tileset(source, FRAME))
+    assert str(source) in str(error.value)
+    assert '\n' not in str(error.value)
