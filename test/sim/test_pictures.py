@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The map mode and pictures; on the rig."""
 
+from dataclasses import replace
 import math
 import os
 import resource
 import subprocess
 import sys
+import threading
 
 import cv2
 import numpy as np
@@ -260,16 +262,18 @@ def test_textures_stand_upright(renderer):
 
 
 def test_two_renderers_in_one_process_do_not_disturb_each_other(renderer):
-    def picture():
-        return renderer.first_person((0.0, -8.0, 1.6), 0.7, 0.0, NOON)
-    before = picture()
+    def picture(yaw=0.7):
+        return renderer.first_person((0.0, -8.0, 1.6), yaw, 0.0, NOON)
+    before, aside = picture(), picture(0.9)
+    assert (before != aside).any()
     other = Renderer(64, 48, 1.0)
     other.show([rig.ground()])
     small = other.overhead(MapView((0.0, 0.0, 0.0)), NOON)
     np.testing.assert_array_equal(picture(), before)
     np.testing.assert_array_equal(other.overhead(MapView((0.0, 0.0, 0.0)), NOON), small)
     other.close()
-    np.testing.assert_array_equal(picture(), before)
+    for yaw, expected in ((0.9, aside), (0.7, before)):
+        np.testing.assert_array_equal(picture(yaw), expected)
 
 
 def test_opening_and_closing_and_drawing_do_not_leak():
@@ -330,3 +334,33 @@ def test_no_pictures_where_none_are_wanted():
     city = HeadlessCity(open_region=rig.open_rig, pictures=False)
     assert city.picture() == b''
     assert city.capabilities().image_width == 0
+
+
+def test_a_roof_casts_its_shadow_away_from_the_sun(renderer):
+    renderer.show([rig.ground(), rig.box(-2, 2, -2, 2, 4, 4.2)])
+    view = MapView((0.0, 0.0, 0.0), span=60.0)
+    for hour in (9, 12, 15):
+        light = replace(lighting(WEATHERS['sunny'], hour * 3600.0), haze=0.0)
+        image = renderer.overhead(view, light).astype(int).sum(axis=2)
+        # Far enough from the middle that the roof itself does not hide the place.
+        way = 4.2 * np.array(light.sun[:2]) / light.sun[2]
+        way *= max(1.0, 2.6 / np.linalg.norm(way))
+        for side in (-1, 1):
+            x, y = view.project(np.array([*(side * way), 0.0]), WIDTH, HEIGHT)[0].astype(int)
+            assert (image[y, x] < 0.85 * image[10, 10]) == (side < 0), hour
+    renderer.show(rig.whole_rig())
+
+
+def test_another_thread_is_refused(renderer):
+    said = []
+
+    def work():
+        try:
+            Renderer(64, 48, 1.0)
+        except SimError as error:
+            said.append(str(error))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert 'thread' in said[0]

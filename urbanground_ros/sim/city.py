@@ -55,8 +55,8 @@ LONGEST_STEP = 60.0
 #: Limits of looking up and down (rad), and of turning on the spot (rad/s).
 MAX_PITCH = math.radians(80.0)
 MAX_YAW_RATE = math.pi
-#: A map is drawn in the light of a clear morning, whatever the hour and the weather.
-MAP_LIGHT = replace(lighting(WEATHERS['sunny'], 10 * 3600.0), haze=0.0)
+#: A map is drawn in the light of a clear noon, whatever the hour and the weather.
+MAP_LIGHT = replace(lighting(WEATHERS['sunny'], 11.2 * 3600.0), haze=0.0)
 
 _BEARING = {'forward': 0.0, 'left': math.pi / 2, 'backward': math.pi, 'right': -math.pi / 2}
 
@@ -271,18 +271,21 @@ class HeadlessCity:
                            f'of {period:g} up to 3600')
         self._camera_ticks = ticks
 
-    def picture(self) -> bytes:
-        """Render what is seen now as a JPEG; empty where the city has no pictures."""
+    def render(self) -> np.ndarray | None:
+        """Return what is seen now, RGB (H, W, 3); None where the city has no pictures."""
         if self._renderer is None or self._region is None:
-            return b''
+            return None
+        body = self._body
         if self._mode == MAP:
-            image = draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
-                               tuple(self._body.feet), self._body.yaw, self._markers, self._pin)
-        else:
-            image = self._renderer.first_person(
-                tuple(self._body.eye()), self._body.yaw, self._body.pitch,
-                lighting(WEATHERS[self._scene.weather], self._time_of_day()))
-        return encode_jpeg(image, self._quality)
+            return draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
+                              tuple(body.feet), body.yaw, self._markers, self._pin)
+        light = lighting(WEATHERS[self._scene.weather], self._time_of_day())
+        return self._renderer.first_person(tuple(body.eye()), body.yaw, body.pitch, light)
+
+    def picture(self) -> bytes:
+        """Return what is seen now as a JPEG; empty where the city has no pictures."""
+        image = self.render()
+        return b'' if image is None else encode_jpeg(image, self._quality)
 
     def state_hash(self) -> str:
         """Return a digest of everything that the future depends on."""

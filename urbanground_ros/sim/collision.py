@@ -66,7 +66,7 @@ class CollisionWorld:
     def __init__(self) -> None:
         self._world = BulletWorld()
         self._bodies: dict[int, BulletRigidBodyNode] = {}
-        self._corners: dict[int, np.ndarray] = {}
+        self._corners: dict[int, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
         self._next = 0
 
     def add(self, mesh: TileMesh) -> int:
@@ -84,7 +84,8 @@ class CollisionWorld:
             body.addShape(_triangle_shape(positions, faces))
             self._world.attach(body)
             self._bodies[handle] = body
-            self._corners[handle] = corners[solid]
+            corners = corners[solid]
+            self._corners[handle] = corners, (corners.min(axis=(0, 1)), corners.max(axis=(0, 1)))
         return handle
 
     def remove(self, handle: int) -> None:
@@ -139,7 +140,9 @@ class CollisionWorld:
                                  _AXIS_POINTS)
         lower, upper = axis[0] - capsule.radius, axis[-1] + capsule.radius
         ways = []
-        for corners in self._corners.values():
+        for corners, (lowest, highest) in self._corners.values():
+            if np.any(lowest >= upper) or np.any(highest <= lower):
+                continue
             near = np.all((corners.max(axis=1) > lower) & (corners.min(axis=1) < upper), axis=1)
             for triangle in corners[near].astype('f8'):
                 away = axis - _closest_on_triangle(axis, triangle)

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 import logging
 import math
+import threading
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -54,6 +57,9 @@ _log = logging.getLogger(__name__)
 
 #: Nearest and farthest that the first-person camera sees (m).
 NEAR, FAR = 0.1, 2500.0
+#: Pixels across the shadow map, and the turn of the sun (rad) after which it is drawn anew.
+SHADOW_SIZE = 2048
+SHADOW_TURN = 0.004
 #: Colour around the city on the map, sRGB from 0 to 1.
 MAP_GROUND = (0.86, 0.88, 0.90)
 
@@ -64,14 +70,14 @@ sync-video 0
 gl-version 3 2
 textures-power-2 none
 notify-level-display fatal
-notify-level-egldisplay error
+notify-level-egldisplay fatal
 notify-level-glxdisplay fatal
 """
 
 # Light is linear; textures and the result are sRGB, here by its usual square approximation.
 _CITY_VERTEX = """#version 150
 uniform mat4 p3d_ModelViewProjectionMatrix;
-uniform mat4 p3d_ModelMatrix;
+uniform mat4 p3d_ModelMatrix, shadow_matrix;
 uniform vec3 eye;
 in vec4 p3d_Vertex;
 in vec3 p3d_Normal;
@@ -79,33 +85,47 @@ in vec2 p3d_MultiTexCoord0;
 out vec2 uv;
 out vec3 normal;
 out vec3 sight;
+out vec3 shade;
 void main() {
   gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex;
   vec3 place = (p3d_ModelMatrix * p3d_Vertex).xyz;
   uv = p3d_MultiTexCoord0;
   normal = mat3(p3d_ModelMatrix) * p3d_Normal;
   sight = place - eye;
+  shade = (shadow_matrix * vec4(place, 1.0)).xyz;
 }
 """
 _CITY_FRAGMENT = """#version 150
 uniform sampler2D p3d_Texture0;
+uniform sampler2DShadow shadow;
 uniform vec4 p3d_ColorScale;
 uniform vec3 sun, sunlight, skylight, bounce, horizon;
-uniform float haze, unlit;
+uniform float haze, unlit, shadow_bias;
 in vec2 uv;
 in vec3 normal;
 in vec3 sight;
+in vec3 shade;
 out vec4 color;
 void main() {
   vec3 n = normalize(normal);
   if (dot(n, sight) > 0.0) n = -n;
   vec3 around = mix(bounce, skylight, 0.5 + 0.5 * n.z);
-  vec3 light = mix(around + sunlight * max(dot(n, sun), 0.0),
-                   skylight * 0.9 + sunlight * 0.7, unlit);
-  vec3 base = texture(p3d_Texture0, uv).rgb;
+  float facing = max(dot(n, sun), 0.0);
+  if (facing > 0.0) facing *= texture(shadow, shade - vec3(0.0, 0.0, shadow_bias));
+  vec3 light = mix(around + sunlight * facing, skylight * 0.9 + sunlight * 0.7, unlit);
+  // Sharp enough to read signs; anisotropic filtering would nearly double the time on a CPU.
+  vec3 base = texture(p3d_Texture0, uv, -0.6).rgb;
   vec3 seen = sqrt(base * base * p3d_ColorScale.rgb * light);
   color = vec4(mix(horizon, seen, exp(-length(sight) * haze)), 1.0);
 }
+"""
+_SHADOW_VERTEX = """#version 150
+uniform mat4 p3d_ModelViewProjectionMatrix;
+in vec4 p3d_Vertex;
+void main() { gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex; }
+"""
+_SHADOW_FRAGMENT = """#version 150
+void main() {}
 """
 _SKY_VERTEX = """#version 150
 uniform mat4 p3d_ModelViewProjectionMatrix;
@@ -131,6 +151,129 @@ void main() {
 """
 
 
+class _Target(NamedTuple):
+    """A buffer, and the texture that has its picture (colour or depth) after each frame."""
+
+    plane: int
+    width: int
+    height: int
+    buffer: GraphicsOutput
+    texture: Texture
+
+
+class _Stage:
+    """One context of a display library, for the thread that opened it.
+
+    Targets are used again: Panda3D does not give back all the memory of a removed buffer.
+    """
+
+    def __init__(self, engine: GraphicsEngine, pipe: GraphicsPipe, host: GraphicsOutput) -> None:
+        self.thread = threading.get_ident()
+        self._engine = engine
+        self._pipe = pipe
+        self._host = host
+        self._idle: list[_Target] = []
+
+    def take(self, plane: int, width: int, height: int, camera: NodePath) -> _Target:
+        """Return a target for what a camera sees, the colour or the depth plane.
+
+        Depth stays with the context and is drawn before colour, which comes to memory.
+
+        Raises:
+            SimError: there is none of that size.
+        """
+        for target in self._idle:
+            if target[:3] == (plane, width, height):
+                self._idle.remove(target)
+                break
+        else:
+            target = self._make(plane, width, height)
+        target.buffer.makeDisplayRegion().setCamera(camera)
+        return target
+
+    def give_back(self, target: _Target) -> None:
+        """Take a target back."""
+        target.buffer.removeAllDisplayRegions()
+        self._idle.append(target)
+
+    def draw(self, *targets: _Target) -> None:
+        """Draw one frame to these targets."""
+        for target in targets:
+            target.buffer.setActive(True)
+        self._engine.renderFrame()
+        for target in targets:
+            target.buffer.setActive(False)
+        # Without a task manager, Panda3D's caches would grow without bound.
+        RenderState.garbageCollect()
+        TransformState.garbageCollect()
+
+    def _make(self, plane: int, width: int, height: int) -> _Target:
+        colour = plane == GraphicsOutput.RTPColor
+        properties = FrameBufferProperties()
+        properties.setDepthBits(24)
+        if colour:
+            properties.setRgbaBits(8, 8, 8, 8)
+        buffer = self._engine.makeOutput(
+            self._pipe, 'target', 0 if colour else -1, properties,
+            WindowProperties.size(width, height), GraphicsPipe.BFRefuseWindow,
+            self._host.getGsg(), self._host)
+        if buffer is None:
+            raise SimError(f'renderer: opens no buffer of {width}x{height} pixels')
+        buffer.setActive(False)
+        texture = Texture()
+        buffer.addRenderTexture(texture, GraphicsOutput.RTMCopyRam if colour
+                                else GraphicsOutput.RTMBindOrCopy, plane)
+        self._engine.openWindows()
+        return _Target(plane, width, height, buffer, texture)
+
+
+class _Shadows:
+    """What the sun sees, as a depth texture: drawn anew only when the sun or the city changes."""
+
+    def __init__(self, stage: _Stage, root: NodePath) -> None:
+        self._lens = OrthographicLens()
+        camera = Camera('sun', self._lens)
+        state = NodePath('state')
+        state.setShader(Shader.make(Shader.SL_GLSL, _SHADOW_VERTEX, _SHADOW_FRAGMENT), 1)
+        state.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone), 1)
+        camera.setInitialState(state.getState())
+        self._camera = root.attachNewNode(camera)
+        self.target = stage.take(GraphicsOutput.RTPDepth, SHADOW_SIZE, SHADOW_SIZE, self._camera)
+        texture = self.target.texture
+        texture.setMinfilter(SamplerState.FTShadow)
+        texture.setMagfilter(SamplerState.FTShadow)
+        texture.setWrapU(SamplerState.WMBorderColor)
+        texture.setWrapV(SamplerState.WMBorderColor)
+        texture.setBorderColor(Vec4(1, 1, 1, 1))
+        self._root = root
+        self._bounds = (np.zeros(3), np.ones(3))
+        self._sun: tuple[float, float, float] | None = None
+
+    def cast_over(self, low: np.ndarray, high: np.ndarray) -> None:
+        """Take the bounds (3,) of a new city."""
+        self._bounds = (low, high)
+        self._sun = None
+
+    def follow(self, sun: tuple[float, float, float]) -> bool:
+        """Turn to this sun; return whether the shadows have to be drawn."""
+        if self._sun is not None and math.dist(self._sun, sun) <= SHADOW_TURN:
+            return False
+        self._sun = sun
+        low, high = self._bounds
+        middle, reach = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + 1.0
+        self._lens.setFilmSize(2 * reach, 2 * reach)
+        self._lens.setNearFar(1.0, 2 * reach + 1.0)
+        self._camera.setPos(*(middle + np.array(sun) * (reach + 1.0)))
+        self._camera.lookAt(*middle)
+        to_texture = LMatrix4(0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0.5, 1)
+        self._root.setShaderInput('shadow', self.target.texture)
+        self._root.setShaderInput('shadow_matrix', self._root.getMat(self._camera)
+                                  * self._lens.getProjectionMat() * to_texture)
+        # A texel and a half in depth keeps a face from shading itself.
+        self._root.setShaderInput('shadow_bias', 1.5 / SHADOW_SIZE)
+        return True
+
+
 class Renderer:
     """One offscreen picture of a set of meshes; make, use and close it in one thread.
 
@@ -146,24 +289,11 @@ class Renderer:
 
     def __init__(self, width: int, height: int, horizontal_fov: float,
                  library: str = 'p3headlessgl') -> None:
-        loadPrcFileData('', _CONFIGURATION)
         self.width = width
         self.height = height
-        pipe = GraphicsPipeSelection.getGlobalPtr().makeModulePipe(library)
-        if pipe is None:
-            raise SimError(f'renderer {library}: cannot be loaded, expected its system library')
-        self._engine = GraphicsEngine(pipe)
-        properties = FrameBufferProperties()
-        properties.setRgbaBits(8, 8, 8, 8)
-        properties.setDepthBits(24)
-        self._buffer = self._engine.makeOutput(
-            pipe, 'pictures', 0, properties, WindowProperties.size(width, height),
-            GraphicsPipe.BFRefuseWindow)
-        if self._buffer is None:
-            raise SimError(f'renderer {library}: opens no buffer of {width}x{height} pixels')
-        self._target = Texture()
-        self._buffer.addRenderTexture(self._target, GraphicsOutput.RTMCopyRam,
-                                      GraphicsOutput.RTPColor)
+        self._stage = _stage(library)
+        if self._stage.thread != threading.get_ident():
+            raise SimError('renderer: is in use by another thread, expected the same for all')
         self._shaded = library != 'p3tinydisplay'
         self._root = NodePath('root')
         self._city = self._root.attachNewNode('city')
@@ -177,18 +307,18 @@ class Renderer:
         self._orthographic = OrthographicLens()
         self._orthographic.setNearFar(1.0, 2 * STANDOFF)
         self._camera = self._root.attachNewNode(Camera('camera', self._perspective))
-        self._buffer.makeDisplayRegion().setCamera(self._camera)
-        self._buffer.setClearColorActive(True)
+        self._target = self._stage.take(GraphicsOutput.RTPColor, width, height, self._camera)
+        self._target.buffer.setClearColorActive(True)
         if self._shaded:
             self._city.setShader(Shader.make(Shader.SL_GLSL, _CITY_VERTEX, _CITY_FRAGMENT))
             self._city.setShaderInput('unlit', 0.0)
             self._sky = _sky(self._root)
+            self._shadows = _Shadows(self._stage, self._root)
         else:
             self._ambient = self._city.attachNewNode(AmbientLight('sky'))
             self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
             self._city.setLight(self._ambient)
             self._city.setLight(self._sunlight)
-        self._engine.openWindows()
         self._light(lighting(WEATHERS['sunny'], 43_200.0), (0.0, 0.0, 0.0))
         self._frame()
 
@@ -198,6 +328,11 @@ class Renderer:
         if not self._shaded:
             self._ambient.reparentTo(self._city)
             self._sunlight.reparentTo(self._city)
+        meshes = [mesh for mesh in meshes if len(mesh.faces)]
+        if self._shaded and meshes:
+            self._shadows.cast_over(
+                np.min([mesh.positions.min(axis=0) for mesh in meshes], axis=0),
+                np.max([mesh.positions.max(axis=0) for mesh in meshes], axis=0))
         for mesh in meshes:
             node = GeomNode(mesh.name)
             node.addGeom(_geom(mesh))
@@ -219,7 +354,7 @@ class Renderer:
         self._light(light, eye)
         self._camera.node().setLens(self._perspective)
         self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
-        self._buffer.setClearColor(Vec4(*light.horizon, 1))
+        self._target.buffer.setClearColor(Vec4(*light.horizon, 1))
         if self._shaded:
             self._sky.show()
             self._sky.setPos(*eye)
@@ -234,16 +369,19 @@ class Renderer:
         self._camera.node().setLens(self._orthographic)
         # Panda3D's camera looks along its y with z up; matrices act on row vectors.
         self._camera.setMat(LMatrix4(*right, 0, *forward, 0, *up, 0, *eye, 1))
-        self._buffer.setClearColor(Vec4(*MAP_GROUND, 1))
+        self._target.buffer.setClearColor(Vec4(*MAP_GROUND, 1))
         if self._shaded:
             self._sky.hide()
         return self._frame()
 
     def close(self) -> None:
         """Give back the buffer and everything in it."""
+        self._city.getChildren().detach()
         self._root.getChildren().detach()
-        self._engine.removeAllWindows()
-        _collect()
+        self._stage.give_back(self._target)
+        if self._shaded:
+            self._stage.give_back(self._shadows.target)
+        self._stage.draw()  # the context lets go of things as a frame begins
 
     def _light(self, light: Lighting, eye: tuple[float, ...]) -> None:
         if not self._shaded:
@@ -253,13 +391,14 @@ class Renderer:
             return
         for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith'):
             self._root.setShaderInput(name, Vec3(*getattr(light, name)))
+        if self._shadows.follow(light.sun):
+            self._stage.draw(self._shadows.target)
         self._root.setShaderInput('haze', light.haze)
         self._root.setShaderInput('eye', Vec3(*eye))
 
     def _frame(self) -> np.ndarray:
-        self._engine.renderFrame()
-        _collect()
-        data = self._target.getRamImageAs('RGB')
+        self._stage.draw(self._target)
+        data = self._target.texture.getRamImageAs('RGB')
         if not data:
             raise SimError('renderer: gives no picture')
         image = np.frombuffer(data, np.uint8).reshape(self.height, self.width, 3)
@@ -290,10 +429,23 @@ def encode_jpeg(image: np.ndarray, quality: int) -> bytes:
     return data.tobytes()
 
 
-def _collect() -> None:
-    """Free what no frame needs: without a task manager, Panda3D's caches grow without bound."""
-    RenderState.garbageCollect()
-    TransformState.garbageCollect()
+@cache
+def _stage(library: str) -> _Stage:
+    """Open a display library once a process.
+
+    All renderers share its context: Panda3D mixes up the contexts of one process, and the end
+    of one ends the display for all.
+    """
+    loadPrcFileData('', _CONFIGURATION)
+    pipe = GraphicsPipeSelection.getGlobalPtr().makeModulePipe(library)
+    if pipe is None:
+        raise SimError(f'renderer {library}: cannot be loaded, expected its system library')
+    engine = GraphicsEngine(pipe)
+    host = engine.makeOutput(pipe, 'stage', 0, FrameBufferProperties(),
+                             WindowProperties.size(1, 1), GraphicsPipe.BFRefuseWindow)
+    if host is None:
+        raise SimError(f'renderer {library}: opens no context')
+    return _Stage(engine, pipe, host)
 
 
 def _geom(mesh: TileMesh) -> Geom:
@@ -323,7 +475,6 @@ def _texture(image: np.ndarray) -> Texture:
     texture.setRamImage(np.ascontiguousarray(image[::-1, :, ::-1]).tobytes())
     texture.setMinfilter(SamplerState.FTLinearMipmapLinear)
     texture.setMagfilter(SamplerState.FTLinear)
-    texture.setAnisotropicDegree(4)
     texture.setWrapU(SamplerState.WMRepeat)
     texture.setWrapV(SamplerState.WMRepeat)
     texture.setKeepRamImage(False)

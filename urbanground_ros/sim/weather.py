@@ -92,13 +92,13 @@ def lighting(weather: Weather, time_of_day: float) -> Lighting:
         sun /= np.linalg.norm(sun)
     moonlight = np.array([0.05, 0.06, 0.09])
     warm = _mix(np.array([1.0, 0.96, 0.88]), np.array([1.0, 0.62, 0.36]), low)
-    sunlight = _mix(moonlight, warm * 0.78, _smooth(height / 0.15)) * (0.04 + 0.96 * clear ** 1.4)
-    dim = 1.0 - 0.25 * weather.clouds - 0.3 * weather.rain
+    sunlight = _mix(moonlight, warm * 0.74, _smooth(height / 0.15)) * (0.04 + 0.96 * clear ** 1.4)
+    dim = 1.0 - 0.25 * weather.clouds - 0.2 * weather.rain
     skylight = _mix(np.array([0.09, 0.11, 0.17]),
-                    _mix(np.array([0.40, 0.46, 0.56]), np.array([0.60, 0.62, 0.65]),
+                    _mix(np.array([0.56, 0.62, 0.71]), np.array([0.72, 0.74, 0.77]),
                          weather.clouds) * dim, day)
     bounce = _mix(np.array([0.06, 0.06, 0.08]),
-                  np.array([0.30, 0.28, 0.25]) * (1 - 0.15 * weather.clouds) * dim, day)
+                  np.array([0.38, 0.36, 0.33]) * (1 - 0.15 * weather.clouds) * dim, day)
     blue = _mix(np.array([0.70, 0.80, 0.90]), np.array([0.66, 0.68, 0.70]), weather.clouds)
     horizon = _mix(blue, np.array([0.95, 0.72, 0.52]), 0.7 * low * clear)
     deep = _mix(np.array([0.24, 0.45, 0.78]), np.array([0.52, 0.55, 0.59]), weather.clouds)
