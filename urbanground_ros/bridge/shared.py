@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import partial
 import threading
 from typing import Any
+from typing import Literal
 from typing import Protocol
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
@@ -407,6 +408,27 @@ class SharedClient(Shared):
         call.end(None, f'service {self.name} {state} within {timeout:g} s')
 
 
+class _CountingGroup(ReentrantCallbackGroup):
+    """Lets callbacks run together and knows how many have not ended.
+
+    The callback of a service ends, for its group, when its response has left.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.running = 0
+        self._lock = threading.Lock()
+
+    def beginning_execution(self, entity: Any) -> Literal[True]:
+        with self._lock:
+            self.running += 1
+        return True
+
+    def ending_execution(self, entity: Any) -> None:
+        with self._lock:
+            self.running -= 1
+
+
 class SharedService(Shared):
     """A ROS service that clients offer; the one that offered it last serves it.
 
@@ -423,36 +445,32 @@ class SharedService(Shared):
         self._scheduler = scheduler
         self._class = service_class(type_name)
         self._timeout = timeout
-        self._calls: set[object] = set()
-        # Reentrant, and waiting only in await: calls do not wait for each other in any executor.
+        # Calls wait in `await` only, so that they do not wait for each other in any executor.
+        self._group = _CountingGroup()
         self._service = node.create_service(
             self._class,
             service,
             self._serve,
             qos_profile=SERVICE_PROFILE,
-            callback_group=ReentrantCallbackGroup(),
+            callback_group=self._group,
         )
 
     @property
     def in_use(self) -> bool:
         """Whether a client offers it or a call is outstanding."""
-        return bool(self.users or self._calls)
+        return bool(self.users or self._group.running)
 
     def destroy(self) -> None:
         """Destroy the service; a response that has not left by now never will."""
         self._node.destroy_service(self._service)
 
     async def _serve(self, request: Any, response: Any) -> Any:
-        call = object()
-        self._calls.add(call)
         try:
             payload, problem = await self._forward(serialize_message(request))
             if payload is not None:
                 return deserialize_message(payload, self._class.Response)
         except Exception as error:
             problem = _one_line(error)
-        finally:
-            self._calls.remove(call)
         self._node.get_logger().warning(f'service {self.name} failed: {problem}')
         return failure_response(response, problem)
 
