@@ -3,20 +3,27 @@
 """The body on the built-in district: its network is walkable from end to end."""
 
 import math
+import socket
 
 import numpy as np
 import pytest
 
+from urbanground_ros.city import CityError
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Scene
 from urbanground_ros.districts import DEFAULT_DISTRICT
+from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.sim import Body
 from urbanground_ros.sim import CollisionWorld
+from urbanground_ros.sim import draw_overview
 from urbanground_ros.sim import Embodiment
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
+from urbanground_ros.sim import SimError
+from urbanground_ros.sim.parameters import PARAMETERS
+from urbanground_ros.sim.serve import run_city
 
 
 @pytest.fixture(scope='module')
@@ -90,3 +97,26 @@ def test_loading_the_same_region_again_reads_nothing(region):
     again = city.load(DEFAULT_DISTRICT, 0, place, Scene()).state
     assert read == [DEFAULT_DISTRICT]
     assert first.body[1:] == again.body[1:]
+
+
+def test_an_unknown_region_is_a_city_error():
+    city = HeadlessCity(pictures=False)
+    with pytest.raises(CityError, match='atlantis'):
+        city.load('atlantis', 0, Placement(GeoPoint(22.3, 114.17)), Scene())
+
+
+def test_the_overview_has_the_extent_that_was_asked_for(region):
+    picture = draw_overview(resolve_region(DEFAULT_DISTRICT), (-100.0, -50.0, 100.0, 50.0), 200)
+    if picture is None:
+        pytest.skip('no renderer works here')
+    assert picture.shape == (100, 200, 3)
+    assert picture.std() > 10
+
+
+def test_the_process_loads_its_region_and_ends_without_a_bridge():
+    with socket.create_server(('127.0.0.1', 0)) as taken:
+        port = taken.getsockname()[1]
+    values = {p.name: p.default for p in PARAMETERS}
+    values.update(port=port, connect_timeout=0.1, region=DEFAULT_DISTRICT, pictures=False)
+    with pytest.raises(SimError, match=f'no bridge at 127.0.0.1:{port}'):
+        run_city(**values)

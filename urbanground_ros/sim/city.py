@@ -27,6 +27,7 @@ from urbanground_ros.city import Placement
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Sample
 from urbanground_ros.city import Scene
+from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.geo import compass_to_enu
 from urbanground_ros.geo import enu_to_compass
 from urbanground_ros.sim.body import Body
@@ -155,7 +156,10 @@ class HeadlessCity:
         if not 0 <= seed < 2 ** 64:
             raise SimError(f'load: seed is {seed!r}, expected 0 to 2^64-1')
         if region not in self._regions:
-            self._regions[region] = self._open_region(region)
+            try:
+                self._regions[region] = self._open_region(region)
+            except UrbanGroundError as error:
+                raise SimError(str(error)) from error
         found = self._regions[region]
         world = self._world if found is self._region else _collision_world(found)
         feet = self._surface(found, world, placement)
