@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import json
 import queue
 import sys
 import threading
 from typing import Any
 
-from geometry_msgs.msg import PoseStamped
-import numpy as np
 import rclpy
 from rclpy.action import ActionClient
 from rclpy.context import Context
@@ -40,6 +39,7 @@ from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.episode import TaskBrief
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.tasks import Task
 
 
 class PrivilegedView:
@@ -55,12 +55,11 @@ class PrivilegedView:
         self._states: dict[int, CityState] = {}
         self._stamps: dict[tuple[str, int], int] = {}
         self._steps = 0
-        self._goals: dict[int, np.ndarray] = {}
+        self._tasks: dict[str, str] = {}
         self.node = Node('privileged_agent', context=context)
         self.node.create_subscription(CityStateMsg, 'city/state', self._take_state, reliable(100))
         self.node.create_subscription(EpisodeEvent, 'episode/events', self._take_event,
                                       reliable(1000))
-        self.node.create_subscription(PoseStamped, 'goal', self._take_goal, latched())
 
     def _take_state(self, msg: CityStateMsg) -> None:
         state = state_from(msg)
@@ -75,17 +74,12 @@ class PrivilegedView:
             if msg.kind == EpisodeEvent.BEGIN:
                 self._steps = 0
                 self._stamps = {}
+                self._tasks = {msg.episode: msg.task}
             elif msg.kind == EpisodeEvent.STEP:
                 self._steps += 1
             else:
                 return
             self._stamps[msg.episode, self._steps] = to_nanoseconds(msg.stamp)
-            self._changed.notify_all()
-
-    def _take_goal(self, msg: PoseStamped) -> None:
-        with self._changed:
-            p = msg.pose.position
-            self._goals = {to_nanoseconds(msg.header.stamp): np.array([p.x, p.y, p.z])}
             self._changed.notify_all()
 
     def _wait(self, ready: Any, what: str) -> None:
@@ -101,9 +95,9 @@ class PrivilegedView:
 
     def world(self, episode: str) -> World:
         """Return the network, and the goal of an episode that has just begun."""
-        self._wait(lambda: self._stamps.get((episode, 0)) in self._goals,
-                   f'the goal of episode {episode}')
-        return World(self._region.network, self._goals[self._stamps[episode, 0]])
+        self._wait(lambda: episode in self._tasks, f'the beginning of episode {episode}')
+        task = Task.from_json(json.loads(self._tasks[episode]), f'episode {episode}')
+        return World(self._region.network, self._region.to_map(task.goal))
 
 
 class AgentRunner:
@@ -135,11 +129,10 @@ class AgentRunner:
         """Play for ever."""
         while True:
             brief = self._briefs.get()
-            with self._seen:
-                # A door that is in the middle of an episode shows no first observation.
-                if not self._seen.wait_for(lambda: brief.episode in self._first, 5.0):
-                    continue
-                observation = self._first[brief.episode]
+            first = self._wait_for_first(brief.episode)
+            if first is None:
+                continue
+            observation = first
             world = self._view.world(brief.episode) if self._view else None
             self._agent.begin(brief, self._seed, world)
             while not observation.finished:
@@ -148,6 +141,12 @@ class AgentRunner:
                 if result is None or not result.observation.episode:
                     break
                 observation = observation_from(result.observation)
+
+    def _wait_for_first(self, episode: str) -> Observation | None:
+        """Return an episode's first observation; a door amid an episode shows none."""
+        with self._seen:
+            self._seen.wait_for(lambda: episode in self._first, 5.0)
+            return self._first.get(episode)
 
     def _send(self, action: Any) -> Act.Result | None:
         done = threading.Event()

@@ -19,6 +19,7 @@ from rclpy.action import CancelResponse
 from rclpy.action import GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
+from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.executors import SingleThreadedExecutor
@@ -74,8 +75,8 @@ PARAMETERS = (
               1.0, 86400.0),
     Parameter('step_period', 0.1, 'robotics track: simulated seconds between two commands',
               0.02, 1.0),
-    Parameter('command_timeout', 0.5, 'robotics track: wall seconds to wait for the command of a '
-              'step, once commands came', 0.01, 60.0),
+    Parameter('command_timeout', 5.0, 'robotics track: wall seconds to wait for the command of a '
+              'step; the world stands still meanwhile', 0.01, 60.0),
     Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
     Parameter('cmd_vel_silence', 0.5, 'simulated seconds without a command until the body stops',
               0.02, 10.0),
@@ -186,6 +187,8 @@ class EpisodeNode(Node):
 
     #: Wall seconds for the scoring node to finish a record.
     SCORE_TIMEOUT = 60.0
+    #: Wall seconds for subscribers to confirm a goal.
+    ACK_TIMEOUT = 2.0
 
     def __init__(self, **kwargs: Any) -> None:
         """Read the tasks and open the door.
@@ -239,9 +242,9 @@ class EpisodeNode(Node):
         try:
             task = self._task(request.task)
             context = self._context_of(task)
+            self._show_goal(task, context)
             reply = self._city.load(context.name, request.seed ^ task.seed, task.start, Scene(),
                                     [task.goal])
-            self._show_goal(task, context, reply)
             response.accepted, response.message = reply.accepted, reply.message
         except UrbanGroundError as error:
             response.accepted, response.message = False, str(error)
@@ -300,12 +303,12 @@ class EpisodeNode(Node):
             with self._scored:
                 self._scores.pop(episode.id, None)
             self._city.wait_until_connected()
+            # Before the first odometry of the episode: a stack then answers it for this goal.
+            self._show_goal(task, context)
             with self._lock:
                 self._episode = episode
                 observation = episode.begin()
                 self._heard = time.monotonic()
-            assert episode.state is not None
-            self._show_goal(task, context, Reply(True, '', episode.state))
             drive(goal, episode, observation)
             score = self._wait_for_score(episode.id)
             result = RunEpisode.Result(outcome=int(episode.outcome), reason=episode.reason,
@@ -336,19 +339,19 @@ class EpisodeNode(Node):
                 self._scored.wait(left)
             return self._scores.pop(episode)
 
-    def _show_goal(self, task: Task, context: RegionContext, reply: Reply) -> None:
+    def _show_goal(self, task: Task, context: RegionContext) -> None:
+        """Publish a task's goal; its stamp is 0, for it holds at any time."""
         point = context.to_map(task.goal)
         pose = PoseStamped()
         pose.header.frame_id = 'map'
-        pose.header.stamp = to_time(reply.state.body.stamp_ns)
         pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = map(float, point)
         pose.pose.orientation.w = 1.0
         fix = NavSatFix(latitude=task.goal.latitude, longitude=task.goal.longitude,
                         altitude=task.goal.altitude)
-        fix.header.stamp = pose.header.stamp
         fix.header.frame_id = 'earth'
-        self._goal.publish(pose)
-        self._goal_fix.publish(fix)
+        for publisher, message in ((self._goal, pose), (self._goal_fix, fix)):
+            publisher.publish(message)
+            publisher.wait_for_all_acked(Duration(seconds=self.ACK_TIMEOUT))
 
     def _stopped(self, goal: Any, episode: Episode, silent: float) -> bool:
         """End an episode that was cancelled or whose agent is silent; say whether it is over."""
@@ -390,23 +393,28 @@ class EpisodeNode(Node):
 
     def _drive(self, goal: Any, episode: Episode, observation: Observation) -> None:
         """Step the world under the stack's commands; it stands still until each has come."""
-        assert episode.state is not None
         period = self._p['step_period']
-        self._commands.reset(episode.state.body.stamp_ns)
         heard = time.monotonic()
         while not self._stopped(goal, episode, time.monotonic() - heard):
+            assert episode.state is not None
             now = episode.state.body.stamp_ns
-            if self._commands.wait(now, self._p['command_timeout']):
+            if episode.steps == 0:
+                self._commands.reset(now)
+            fresh = self._commands.wait(now, self._p['command_timeout'])
+            if fresh:
                 heard = time.monotonic()
-            elif episode.steps == 0:
-                # Nothing moves before the stack's first command.
-                continue
             command = self._commands.at(now)
             with self._lock:
                 if episode.finished:
                     return
                 try:
-                    episode.drive(command.linear_x, command.linear_y, command.angular_z, period)
+                    if episode.steps == 0 and not fresh:
+                        # A stack that joined late missed the only odometry there was, and
+                        # nothing moves before its first command: begin again for it to hear.
+                        episode.begin()
+                    else:
+                        episode.drive(command.linear_x, command.linear_y, command.angular_z,
+                                      period)
                 except CityError as error:
                     self.get_logger().error(str(error))
                     return
