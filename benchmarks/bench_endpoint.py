@@ -80,9 +80,11 @@ class Ages:
 
     def wait(self, count: int) -> tuple[list[float], float]:
         """Ages of up to `count` arrivals, and the time of the last."""
+        begun = time.monotonic()
         while True:
             with self._lock:
-                if len(self.ages) >= count or time.monotonic() - self.last > SILENCE:
+                silence = time.monotonic() - max(self.last, begun)
+                if len(self.ages) >= count or silence > SILENCE:
                     return self.ages, self.last
             time.sleep(0.005)
 
@@ -122,10 +124,10 @@ def run_ros(pipe: Pipe) -> None:
 
     rclpy.init()
     node = rclpy.create_node('far_side')
-    ages = Ages()
     qos = QoSProfile(depth=DEPTH)
-    for topic in ('/up', '/direct'):
-        node.create_subscription(CompressedImage, topic, ages.add, qos, raw=True)
+    ages = {path: Ages() for path in ('up', 'direct')}
+    for path, each in ages.items():
+        node.create_subscription(CompressedImage, f'/{path}', each.add, qos, raw=True)
     publisher: Any = node.create_publisher(CompressedImage, '/down', qos)
     executor = SingleThreadedExecutor()
     executor.add_node(node)
@@ -138,10 +140,11 @@ def run_ros(pipe: Pipe) -> None:
     while (order := pipe.recv()) is not None:
         what, *arguments = order
         if what == 'clear':
-            ages.clear()
+            ages[arguments[0]].clear()
             pipe.send(None)
         elif what == 'wait':
-            pipe.send(ages.wait(*arguments))
+            path, count = arguments
+            pipe.send(ages[path].wait(count))
         else:
             send(publisher.publish, *arguments)
             pipe.send(None)
@@ -191,7 +194,7 @@ class Bench:
         if path == 'down':
             self._client.ages.clear()
         else:
-            ask(self._ros, 'clear')
+            ask(self._ros, 'clear', path)
         start = time.monotonic()
         if path == 'up':
             send(self._client.publish, size, count, rate)
@@ -203,7 +206,7 @@ class Bench:
         if path == 'down':
             ages, last = self._client.ages.wait(count)
         else:
-            ages, last = ask(self._ros, 'wait', count)
+            ages, last = ask(self._ros, 'wait', path, count)
         return ages, last - start
 
 

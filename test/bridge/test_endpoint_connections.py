@@ -366,6 +366,16 @@ def test_callbacks_name_the_client(serve: Serve, connect: Connect) -> None:
     assert told == [('connected', name), ('lost', name)]
 
 
+def test_a_callback_that_fails_harms_nobody(serve: Serve, connect: Connect) -> None:
+    def fail(name: str) -> None:
+        raise ValueError(name)
+
+    endpoint = serve(on_client_connected=fail, on_client_lost=fail)
+    connect(endpoint).close()
+    eventually(lambda: not endpoint.clients, 'it left')
+    assert connect(endpoint).sync() == []
+
+
 def connection_threads() -> list[str]:
     names = [each.name for each in threading.enumerate()]
     return [each for each in names if each.startswith(('endpoint-read', 'endpoint-write'))]

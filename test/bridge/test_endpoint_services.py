@@ -162,6 +162,30 @@ def test_a_service_that_comes_later_is_waited_for(
     assert take_response(unity)[0] == 101
 
 
+def test_a_call_of_a_service_that_is_not_registered_is_ended(
+    endpoint: Endpoint, connect: Connect
+) -> None:
+    unity = connect(endpoint)
+    unity.command('__ros_service', topic='/x', message_name='no_such_package/Thing')
+    assert 'no_such_package' in unity.expect_json('__error')['text']
+    unity.send(called(101, '/x', EMPTY_STRUCT))
+    assert "'/x', which is not registered" in unity.expect_json('__error')['text']
+    assert take_response(unity) == (101, '/x', b'')
+
+
+def test_a_service_in_use_with_another_type_is_refused(
+    endpoint: Endpoint, connect: Connect
+) -> None:
+    first, second = connect(endpoint), connect(endpoint)
+    first.command('__unity_service', topic='/x', message_name='std_srvs/Trigger')
+    first.sync()
+    second.command('__ros_service', topic='/x', message_name='std_srvs/SetBool')
+    assert 'std_srvs/Trigger' in second.expect_json('__error')['text']
+    first.command('__unity_service', topic='/x', message_name='std_srvs/SetBool')
+    assert 'std_srvs/Trigger' in first.expect_json('__warn')['text']
+    assert first.sync() == []
+
+
 def test_a_request_that_is_none_is_ended(endpoint: Endpoint, connect: Connect) -> None:
     unity = connect(endpoint)
     unity.command('__ros_service', topic='/set', message_name='std_srvs/SetBool')

@@ -426,8 +426,9 @@ def test_an_unregistered_topic_is_told_once(endpoint: Endpoint, connect: Connect
     for _ in range(50):
         unity.message('/nowhere', text('x'))
     unity.message('', text('x'))
+    unity.message('/not a name', text('x'))
     told = unity.sync()
-    assert [destination for destination, _ in told] == ['__error', '__error']
+    assert [destination for destination, _ in told] == ['__error'] * 3
     assert b'/nowhere' in told[0][1]
 
 

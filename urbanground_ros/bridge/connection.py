@@ -97,6 +97,7 @@ class Connection:
         self._publications: dict[str, _Publication] = {}
         self._received: dict[str, TopicCounters] = {}
         self._subscriptions: dict[str, SharedSubscription] = {}
+        self._subscribed: set[str] = set()  # resolved names
         self._depths: dict[str, int] = {}  # of the queues of subscribed topics
         self._services: dict[str, SharedClient] = {}
         self._offers: dict[str, SharedService] = {}
@@ -176,10 +177,12 @@ class Connection:
     # Threads
 
     def _read(self) -> None:
-        reason = 'it hung up'
+        failed = False
+        reason = ''
         try:
             reason = self._serve()
         except ProtocolError as error:
+            failed = True
             reason = f'protocol error: {error}'
             self._refuse(str(error))
         except BlockingIOError:
@@ -188,13 +191,15 @@ class Connection:
             reason = error.strerror or str(error)
         except Exception as error:
             # A defect here costs this client its link and nobody anything else.
+            failed = True
             reason = f'internal error: {error!r}'
-        finally:
+        try:
             self.close()
             self._writer.join()
             self._socket.close()
             self._end_registrations()
-            self._endpoint.client_lost(self, reason)
+        finally:
+            self._endpoint.client_lost(self, reason, failed=failed)
 
     def _serve(self) -> str:
         while True:
@@ -270,7 +275,7 @@ class Connection:
             self._outbox.put(topic, payload, depth)
 
     def request(self, service: str, payload: bytes, reply: Reply) -> Callable[[], None]:
-        """Call a service that the client offers; see `entities.Peer`."""
+        """Call a service that the client offers; see `shared.Peer`."""
         call_id = next(self._call_ids)
         self._calls_to_unity[call_id] = reply
         if self._closed.is_set():
@@ -349,24 +354,25 @@ class Connection:
         return False
 
     def _publish(self, publication: _Publication, name: str, payload: bytes) -> None:
+        echoed = publication.shared.name in self._subscribed
         try:
-            publication.shared.publish(self, payload, echoed=self._subscribes(publication))
+            publication.shared.publish(self, payload, echoed=echoed)
         except EndpointError as error:
             publication.counters.drops += 1
             self._complain(name, str(error))
             return
         publication.counters.count(len(payload))
 
-    def _subscribes(self, publication: _Publication) -> bool:
-        topic = publication.shared.name
-        return any(each.name == topic for each in self._subscriptions.values())
-
     def _publish_unregistered(self, name: str, payload: bytes) -> None:
+        if protocol.Request in self._announced:
+            srv_id = self._take_announced(protocol.Request).srv_id
+            self._fail_call(srv_id, name, f'call of service {name!r}, which is not registered')
+            return
         if name in self._services or name in self._offers:
             self._complain(name, f'a message for service {name} came without its number')
             return
         # After a reconnection the connector may send before it has registered again.
-        shared = self._entities.lingering_publisher(name) if name else None
+        shared = self._entities.lingering_publisher(name)
         if shared is None:
             self._complain(name, f'message on topic {name!r}, which is not registered')
             return
@@ -432,9 +438,14 @@ class Connection:
             self._drop_subscription(topic)
         # Latched messages may arrive before the subscription is returned.
         self._depths[topic] = depth
-        self._subscriptions[topic] = self._entities.subscription(
-            self, topic, type_name, profile, depth
-        )
+        try:
+            self._subscriptions[topic] = self._entities.subscription(
+                self, topic, type_name, profile, depth
+            )
+        except Exception:
+            del self._depths[topic]
+            raise
+        self._note_subscribed()
 
     def _on_publish(self, command: protocol.Publish) -> None:
         profile = publisher_profile(command.queue_size, command.latch)
@@ -505,6 +516,10 @@ class Connection:
         self._depths.pop(topic, None)
         self._entities.release(self, topic, self._subscriptions.pop(topic))
         self._outbox.forget(topic)
+        self._note_subscribed()
+
+    def _note_subscribed(self) -> None:
+        self._subscribed = {each.name for each in self._subscriptions.values()}
 
     def _drop_publication(self, topic: str) -> None:
         self._entities.release(self, topic, self._publications.pop(topic).shared)

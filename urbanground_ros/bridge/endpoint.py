@@ -203,16 +203,28 @@ class Endpoint:
         for connection in connections:
             connection.join(max(0.0, deadline - time.monotonic()))
 
-    def client_lost(self, connection: Connection, reason: str) -> None:
-        """Told by a connection that it has ended."""
+    def client_lost(self, connection: Connection, reason: str, *, failed: bool) -> None:
+        """Told by a connection that it has ended, and whether in order."""
         with self._lock:
             served = connection in self._served
             self._served.discard(connection)
             self._connections.discard(connection)
         if served:
-            self.node.get_logger().info(f'client {connection.name} left: {reason}')
-            if self._on_client_lost is not None:
-                self._on_client_lost(connection.name)
+            logger = self.node.get_logger()
+            text = f'client {connection.name} left: {reason}'
+            if failed:
+                logger.warning(text)
+            else:
+                logger.info(text)
+            self._tell(self._on_client_lost, connection)
+
+    def _tell(self, callback: Callable[[str], object] | None, connection: Connection) -> None:
+        if callback is None:
+            return
+        try:
+            callback(connection.name)
+        except Exception as error:
+            self._on_internal_error(error)
 
     def _accept(self) -> None:
         with selectors.DefaultSelector() as selector:
@@ -245,8 +257,7 @@ class Endpoint:
         try:
             if served:
                 self.node.get_logger().info(f'client {connection.name} connected')
-                if self._on_client_connected is not None:
-                    self._on_client_connected(connection.name)
+                self._tell(self._on_client_connected, connection)
                 connection.start()
             else:
                 connection.start(
@@ -255,7 +266,7 @@ class Endpoint:
         except (OSError, RuntimeError) as error:  # gone already, or no more threads
             connection.close()
             sock.close()
-            self.client_lost(connection, str(error))
+            self.client_lost(connection, str(error), failed=True)
 
     def _on_internal_error(self, error: Exception) -> None:
         self.node.get_logger().error(f'endpoint: {error!r}')

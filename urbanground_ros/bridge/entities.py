@@ -172,7 +172,10 @@ class Entities:
 
     def lingering_publisher(self, name: str) -> SharedPublisher | None:
         """The publisher of a topic that a client had registered until lately."""
-        topic = self.node.resolve_topic_name(name)
+        try:
+            topic = self.node.resolve_topic_name(name)
+        except Exception:  # rclpy has several for a name that cannot be one
+            return None
         with self._lock:
             for shared in self._shared.values():
                 if isinstance(shared, SharedPublisher) and shared.name == topic:

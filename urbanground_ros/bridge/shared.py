@@ -180,8 +180,8 @@ class SharedPublisher(Shared):
             echoed: the client also subscribes to the topic, so its message would come back.
 
         Raises:
-            EndpointError: the bytes are no such message. Passed on they would end every rclpy
-                subscriber of the topic with an exception.
+            EndpointError: the bytes are no such message, which passed on would end every rclpy
+                subscriber of the topic with an exception; or ROS is shut down.
         """
         if len(payload) <= _CHECKED_BYTES or not self._checked:
             try:
@@ -196,7 +196,10 @@ class SharedPublisher(Shared):
             self._sequence += 1
             if echoed:
                 self._echoes.published(peer, self._gid, self._sequence, payload)
-            self._publisher.publish(payload)
+            try:
+                self._publisher.publish(payload)
+            except Exception as error:
+                raise EndpointError(f'publishing on {self.name}: {_one_line(error)}') from None
 
     def destroy(self) -> None:
         """Destroy the publisher."""
