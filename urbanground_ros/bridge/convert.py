@@ -47,6 +47,11 @@ def to_time(nanoseconds: int) -> Time:
     return Time(sec=nanoseconds // 1_000_000_000, nanosec=nanoseconds % 1_000_000_000)
 
 
+def floats(**values: Any) -> dict[str, Any]:
+    """Return values for message fields, whole numbers as the floats that the fields are."""
+    return {k: float(v) if type(v) is int else v for k, v in values.items()}
+
+
 def sample_from(msg: Any) -> Sample:
     """Read `urbanground/msg/TrajectorySample`."""
     return Sample(to_nanoseconds(msg.stamp), *(getattr(msg, name) for name in _SAMPLE_FIELDS))
@@ -83,8 +88,7 @@ def capabilities_from(msg: CityCapabilities.Response) -> Capabilities:
 
 def action_to(action: Action) -> AgentAction:
     """Return `urbanground/msg/AgentAction`."""
-    return AgentAction(**{k: v if isinstance(v, (str, bool)) else float(v)
-                          for k, v in asdict(action).items()})
+    return AgentAction(**floats(**asdict(action)))
 
 
 def action_from(msg: AgentAction) -> Action:
@@ -94,12 +98,13 @@ def action_from(msg: AgentAction) -> Action:
 
 def scene_to(scene: Scene) -> CityScene:
     """Return `urbanground/msg/CityScene`."""
-    return CityScene(**asdict(scene))
+    return CityScene(weather=scene.weather, pedestrians=scene.pedestrians,
+                     **floats(time_of_day=scene.time_of_day, time_scale=scene.time_scale))
 
 
 def markers_to(points: Iterable[GeoPoint]) -> list[GeoMarker]:
     """Return places as `urbanground/msg/GeoMarker`."""
-    return [GeoMarker(**asdict(point)) for point in points]
+    return [GeoMarker(**floats(**asdict(point))) for point in points]
 
 
 def brief_to(brief: TaskBrief) -> TaskMsg:

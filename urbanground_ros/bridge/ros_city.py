@@ -19,6 +19,7 @@ from urbanground.srv import CitySetScene
 from urbanground.srv import CityStep
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import capabilities_from
+from urbanground_ros.bridge.convert import floats
 from urbanground_ros.bridge.convert import markers_to
 from urbanground_ros.bridge.convert import reply_from
 from urbanground_ros.bridge.convert import scene_to
@@ -97,9 +98,10 @@ class RosCity:
         """Begin anew in a region with the body placed and all totals zero."""
         point = placement.point
         return reply_from(self._call('load', CityLoad.Request(
-            region=region, seed=seed, latitude=point.latitude, longitude=point.longitude,
-            altitude=point.altitude, yaw=placement.yaw, scene=scene_to(scene),
-            markers=markers_to(markers), want_image=want_image), self.LOAD_TIMEOUT))
+            region=region, seed=seed, scene=scene_to(scene), markers=markers_to(markers),
+            want_image=want_image, **floats(
+                latitude=point.latitude, longitude=point.longitude, altitude=point.altitude,
+                yaw=placement.yaw)), self.LOAD_TIMEOUT))
 
     def act(self, action: Action, *, want_image: bool = False) -> Reply:
         """Execute one structured action."""
@@ -110,8 +112,8 @@ class RosCity:
              want_image: bool = False) -> Reply:
         """Advance under a constant body velocity for simulated seconds."""
         return reply_from(self._call('step', CityStep.Request(
-            linear_x=linear_x, linear_y=linear_y, angular_z=angular_z, seconds=seconds,
-            want_image=want_image)))
+            want_image=want_image, **floats(
+                linear_x=linear_x, linear_y=linear_y, angular_z=angular_z, seconds=seconds))))
 
     def set_scene(self, scene: Scene) -> Reply:
         """Change weather, clock and people of the running world."""
@@ -120,6 +122,6 @@ class RosCity:
     def place(self, placement: Placement) -> Reply:
         """Put the body somewhere else."""
         point = placement.point
-        return reply_from(self._call('place', CityPlace.Request(
+        return reply_from(self._call('place', CityPlace.Request(**floats(
             latitude=point.latitude, longitude=point.longitude, altitude=point.altitude,
-            yaw=placement.yaw)))
+            yaw=placement.yaw))))

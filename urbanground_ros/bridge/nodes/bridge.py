@@ -11,7 +11,7 @@ from typing import Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock
 from rclpy.clock import ClockType
-from rclpy.executors import MultiThreadedExecutor
+from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from urbanground.msg import TrajectorySample
@@ -152,4 +152,4 @@ class BridgeNode(Node):
 
 def main(ros_args: Sequence[str]) -> int:
     """Run the bridge until it is told to stop."""
-    return run(BridgeNode, lambda: MultiThreadedExecutor(4), ros_args)
+    return run(BridgeNode, SingleThreadedExecutor, ros_args)
