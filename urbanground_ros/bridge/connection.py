@@ -58,6 +58,7 @@ _REFUSAL_GRACE = 1.0
 # How long a number may wait for its message, s.
 _ANNOUNCED_TIMEOUT = 10.0
 _MAX_COMPLAINTS = 1000
+_RESET = struct.pack('ii', 1, 0)  # linger on, for no time
 _TCP_QUICKACK = getattr(socket, 'TCP_QUICKACK', None)
 # Where the peer's machine died without a word, TCP itself finds out within some two minutes.
 _KEEPALIVE = {'TCP_KEEPIDLE': 60, 'TCP_KEEPINTVL': 10, 'TCP_KEEPCNT': 6}
@@ -196,6 +197,8 @@ class Connection:
         try:
             self.close()
             self._writer.join()
+            # A client that is in the middle of writing learns of its end only by a reset.
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
             self._socket.close()
             self._end_registrations()
         finally:

@@ -14,9 +14,11 @@ from sensor_msgs.msg import CompressedImage
 
 from urbanground.msg import AgentAction
 from urbanground.msg import CityScene
+from urbanground.msg import CityState as CityStateMsg
 from urbanground.msg import GeoMarker
 from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Task as TaskMsg
+from urbanground.msg import TrajectorySample
 from urbanground.srv import CityCapabilities
 from urbanground_ros.city import Action
 from urbanground_ros.city import Capabilities
@@ -67,6 +69,18 @@ def state_from(msg: Any) -> CityState:
     """Read `urbanground/msg/CityState`."""
     return CityState(body=sample_from(msg.body),
                      **{name: getattr(msg, name) for name in _STATE_FIELDS})
+
+
+def sample_to(sample: Sample) -> TrajectorySample:
+    """Return `urbanground/msg/TrajectorySample`."""
+    return TrajectorySample(stamp=to_time(sample.stamp_ns),
+                            **{name: getattr(sample, name) for name in _SAMPLE_FIELDS})
+
+
+def state_to(state: CityState) -> CityStateMsg:
+    """Return `urbanground/msg/CityState`."""
+    return CityStateMsg(body=sample_to(state.body),
+                        **{name: getattr(state, name) for name in _STATE_FIELDS})
 
 
 def reply_from(msg: Any) -> Reply:

@@ -32,7 +32,6 @@ from urbanground_ros.bridge.convert import observation_from
 from urbanground_ros.bridge.convert import state_from
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched
-from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.city import CityState
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import Observation
@@ -57,9 +56,9 @@ class PrivilegedView:
         self._steps = 0
         self._tasks: dict[str, str] = {}
         self.node = Node('privileged_agent', context=context)
-        self.node.create_subscription(CityStateMsg, 'city/state', self._take_state, reliable(100))
+        self.node.create_subscription(CityStateMsg, 'episode/state', self._take_state, latched(10))
         self.node.create_subscription(EpisodeEvent, 'episode/events', self._take_event,
-                                      reliable(1000))
+                                      latched(1000))
 
     def _take_state(self, msg: CityStateMsg) -> None:
         state = state_from(msg)

@@ -29,6 +29,7 @@ from sensor_msgs.msg import NavSatFix
 
 from urbanground.action import Act
 from urbanground.action import RunEpisode
+from urbanground.msg import CityState
 from urbanground.msg import EpisodeEvent
 from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Outcome as OutcomeMsg
@@ -42,9 +43,9 @@ from urbanground_ros.bridge.commands import CommandSource
 from urbanground_ros.bridge.convert import action_from
 from urbanground_ros.bridge.convert import brief_to
 from urbanground_ros.bridge.convert import observation_to
+from urbanground_ros.bridge.convert import state_to
 from urbanground_ros.bridge.convert import to_time
 from urbanground_ros.bridge.qos import latched
-from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.bridge.ros_city import RosCity
 from urbanground_ros.bridge.spin import run
 from urbanground_ros.city import CityError
@@ -151,7 +152,9 @@ class RosSink:
 
     def __init__(self, node: Node) -> None:
         """Advertise."""
-        self._publisher = node.create_publisher(EpisodeEvent, 'episode/events', reliable(1000))
+        # Latched for privileged agents that join late; the scoring node wants no history.
+        self._publisher = node.create_publisher(EpisodeEvent, 'episode/events', latched(1000))
+        self._state = node.create_publisher(CityState, 'episode/state', latched())
         self._episode = ''
         self._events = 0
 
@@ -177,6 +180,7 @@ class RosSink:
 
     def _publish(self, kind: int, reply: Reply, **values: Any) -> None:
         body = reply.state.body
+        self._state.publish(state_to(reply.state))
         self._publisher.publish(EpisodeEvent(
             kind=kind, episode=self._episode, stamp=to_time(body.stamp_ns),
             sequence=body.sequence, events=self._events, **values))
