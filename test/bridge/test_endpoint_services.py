@@ -26,6 +26,7 @@ from std_srvs.srv import Empty
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
 
+from urbanground.srv import CityPlace
 from urbanground_ros.bridge.endpoint import Endpoint
 from urbanground_ros.bridge.shared import failure_response
 
@@ -326,6 +327,8 @@ def test_a_failure_is_told_in_the_fields_that_a_response_has() -> None:
     response = failure_response(SetBool.Response(success=True), 'why')
     assert (response.success, response.message) == (False, 'why')
     assert failure_response(Empty.Response(), 'why') == Empty.Response()
+    city = failure_response(CityPlace.Response(accepted=True), 'why')
+    assert (city.accepted, city.message) == (False, 'why')
 
 
 def test_the_newest_client_serves_and_the_older_takes_over_again(
