@@ -89,7 +89,8 @@ def transform(stamp: Any, parent: str, child: str, pose: Pose2) -> TransformStam
 class PoseConverter:
     """Publishes `/tf`, `odom`, `fix` and `trajectory/path` for each trajectory sample (REP-105).
 
-    A teleport moves `map -> odom`; the pose in `odom` is continuous for ever.
+    A teleport moves `map -> odom`; the pose in `odom` is continuous. A load is a robot switched
+    on anew, whose odometry starts at zero: what a stack computes depends on no earlier episode.
     """
 
     #: Metres between two poses of the path, which is for eyes.
@@ -129,10 +130,11 @@ class PoseConverter:
         here = Pose2(sample.x, sample.y, sample.z, sample.yaw)
         last = self._last
         begins = last is None or sample.sequence == 0
+        if begins:
+            self._in_odom = Pose2(0.0, 0.0, 0.0, 0.0)
+            self._poses = []
         if begins or sample.teleports != last.teleports:
             self._map_to_odom = here.compose(self._in_odom.inverse())
-        if begins:
-            self._poses = []
         self._last = sample
         self._in_odom = self._map_to_odom.inverse().compose(here)
         self._publish_tf(sample)
