@@ -59,6 +59,7 @@ class BridgeNode(Node):
         Raises:
             UrbanGroundError: a bad parameter, or an address that cannot be listened on.
         """
+        self._endpoint: Endpoint | None = None
         super().__init__('bridge', **kwargs)
         p = declare(self, PARAMETERS)
         self._camera_period = p['camera_period']
@@ -84,10 +85,10 @@ class BridgeNode(Node):
                                  reliable(1000))
         self.create_timer(0.5, self._check_camera, callback_group=group,
                           clock=Clock(clock_type=ClockType.STEADY_TIME))
-        self.endpoint = Endpoint(
+        self._endpoint = Endpoint(
             self, host=p['host'], port=p['port'], service_timeout=p['service_timeout'],
             qos=CITY_TOPICS, on_client_lost=self._lost)
-        self.endpoint.start()
+        self._endpoint.start()
 
     def _lost(self, client: str) -> None:
         self.get_logger().warning(f'city {client} left')
@@ -146,7 +147,8 @@ class BridgeNode(Node):
 
     def destroy_node(self) -> None:
         """Close the endpoint, then the node."""
-        self.endpoint.close()
+        if self._endpoint is not None:
+            self._endpoint.close()
         super().destroy_node()
 
 

@@ -200,6 +200,7 @@ class EpisodeNode(Node):
         Raises:
             UrbanGroundError: a bad parameter or task file.
         """
+        self._door: Door | None = None
         super().__init__('episode', **kwargs)
         self._p = p = declare(self, PARAMETERS)
         if not p['tasks']:
@@ -371,6 +372,7 @@ class EpisodeNode(Node):
 
     def _watch(self, goal: Any, episode: Episode, observation: Observation) -> None:
         """Leave the episode to the agent behind the door, and watch over it."""
+        assert self._door is not None
         self._door.open(episode, observation)
         shown = -1
         # The lock is held while an action runs, so an agent that waits for one is not silent.
@@ -428,7 +430,8 @@ class EpisodeNode(Node):
 
     def destroy_node(self) -> None:
         """Close the door, then the node."""
-        self._door.close()
+        if self._door is not None:
+            self._door.close()
         super().destroy_node()
 
 
