@@ -2,22 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start the bridge alone, for a Unity project or any other city."""
 
-from launch.actions import DeclareLaunchArgument
-from launch.substitutions import LaunchConfiguration
+from typing import Any
+
 from launch_ros.actions import Node
-from launch_ros.parameter_descriptions import ParameterValue
 
 from launch import LaunchDescription
 from urbanground_ros.bridge.nodes.bridge import PARAMETERS
+from urbanground_ros.launching import lost
+from urbanground_ros.launching import with_arguments
+
+
+def describe(values: dict[str, Any]) -> list[Node]:
+    """Return the bridge."""
+    return [Node(package='urbanground', executable='urbanground', arguments=['bridge'],
+                 name='bridge', output='screen', parameters=[values], on_exit=lost)]
 
 
 def generate_launch_description() -> LaunchDescription:
     """Describe the bridge; every parameter of the node is an argument."""
-    return LaunchDescription([
-        *(DeclareLaunchArgument(p.name, default_value=str(p.default), description=p.description,
-                                choices=p.choices or None) for p in PARAMETERS),
-        Node(package='urbanground', executable='urbanground', name='bridge', arguments=['bridge'],
-             output='screen', parameters=[{
-                 p.name: ParameterValue(LaunchConfiguration(p.name), value_type=type(p.default))
-                 for p in PARAMETERS}]),
-    ])
+    return LaunchDescription(with_arguments(PARAMETERS, __file__, describe))

@@ -1,29 +1,45 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Start the headless city and the bridge, to drive about by cmd_vel or act; with RViz if wanted."""
+"""Start the headless city and the bridge, to drive about by cmd_vel or act; RViz if wanted."""
 
-from launch.actions import DeclareLaunchArgument
+from typing import Any
+
 from launch.actions import ExecuteProcess
-from launch.conditions import IfCondition
-from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
+from launch_ros.substitutions import ExecutableInPackage
 
 from launch import LaunchDescription
+from urbanground_ros.districts import DEFAULT_DISTRICT
+from urbanground_ros.launching import lost
+from urbanground_ros.launching import with_arguments
+from urbanground_ros.parameters import Parameter
 from urbanground_ros.resources import project_file
+
+PARAMETERS = (
+    Parameter('port', 10000, 'TCP port of the bridge', 1, 65535),
+    Parameter('region', DEFAULT_DISTRICT, 'a built-in district or a region file'),
+    Parameter('pictures', True, 'render pictures'),
+    Parameter('rviz', False, 'start RViz'),
+)
+
+
+def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
+    """Return bridge, city and RViz."""
+    actions = [
+        Node(package='urbanground', executable='urbanground', arguments=['bridge'], name='bridge',
+             output='screen', parameters=[{'port': values['port']}], on_exit=lost),
+        # No Node: the city is no part of ROS, and takes no ROS arguments.
+        ExecuteProcess(cmd=[ExecutableInPackage('urbanground', 'urbanground'), 'city',
+                            '--port', str(values['port']), '--region', values['region'],
+                            '--pictures', str(values['pictures'])],
+                       name='city', output='screen', on_exit=lost),
+    ]
+    if values['rviz']:
+        actions.append(Node(package='rviz2', executable='rviz2', name='rviz', output='log',
+                            arguments=['-d', str(project_file('rviz/urbanground.rviz'))]))
+    return actions
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Describe city, bridge and RViz."""
-    port = LaunchConfiguration('port')
-    return LaunchDescription([
-        DeclareLaunchArgument('port', default_value='10000', description='TCP port of the bridge'),
-        DeclareLaunchArgument('region', default_value='', description='district or region file to '
-                              'load at once, the default district if empty'),
-        DeclareLaunchArgument('rviz', default_value='false', description='start RViz'),
-        Node(package='urbanground', executable='urbanground', name='bridge', arguments=['bridge'],
-             output='screen', parameters=[{'port': port}]),
-        ExecuteProcess(cmd=['urbanground', 'city', '--port', port, '--region',
-                            LaunchConfiguration('region')], name='city', output='screen'),
-        Node(package='rviz2', executable='rviz2', condition=IfCondition(LaunchConfiguration('rviz')),
-             arguments=['-d', str(project_file('rviz/urbanground.rviz'))]),
-    ])
+    """Describe bridge, city and RViz."""
+    return LaunchDescription(with_arguments(PARAMETERS, __file__, describe))

@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluate agents and navigation stacks: the same node graph as `urbanground eval`."""
 
-from launch.actions import DeclareLaunchArgument
+from typing import Any
+
 from launch.actions import EmitEvent
 from launch.actions import ExecuteProcess
-from launch.actions import OpaqueFunction
-from launch.actions import RegisterEventHandler
-from launch.event_handlers import OnProcessExit
 from launch.events import Shutdown
-from launch.substitutions import LaunchConfiguration
+from launch.events.process import ProcessExited
+from launch.launch_context import LaunchContext
 
 from launch import LaunchDescription
 from urbanground_ros.evaluate.config import EvalConfig
@@ -18,32 +17,34 @@ from urbanground_ros.evaluate.domains import Domains
 from urbanground_ros.evaluate.graph import build_graph
 from urbanground_ros.evaluate.plan import load_context
 from urbanground_ros.evaluate.prepare import prepare_tasks
-from urbanground_ros.parameters import read_values
+from urbanground_ros.evaluate.supervise import GRACE
+from urbanground_ros.launching import lost
+from urbanground_ros.launching import with_arguments
+
+# Held until the launch has ended.
+domains = Domains()
 
 
-def start(context, *, domains):
-    """Build the graph from the launch arguments, and start its processes."""
-    given = {p.name: LaunchConfiguration(p.name).perform(context) for p in PARAMETERS}
-    config = EvalConfig(read_values(PARAMETERS, given, 'eval.launch.py'))
+def ended(event: ProcessExited, context: LaunchContext) -> EmitEvent | None:
+    """Handle the end of the runner, which is the end of the evaluation."""
+    if event.returncode:
+        return lost(event, context)
+    return EmitEvent(event=Shutdown(reason='the evaluation is finished'))
+
+
+def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
+    """Return the processes of an evaluation, whose tasks are generated if there are none."""
+    config = EvalConfig(values)
     tasks = prepare_tasks(config, load_context(config))
-    actions = [ExecuteProcess(cmd=process.command(), name=process.name, output='screen',
-                              additional_env=process.environment)
-               for process in build_graph(config, str(tasks), domains)]
-    for action in actions[:-1]:
-        actions.append(RegisterEventHandler(OnProcessExit(
-            target_action=action, on_exit=[EmitEvent(event=Shutdown(
-                reason='a part of the evaluation ended'))])))
-    actions.append(RegisterEventHandler(OnProcessExit(
-        target_action=actions[4], on_exit=[EmitEvent(event=Shutdown(
-            reason='the evaluation is finished'))])))
-    return actions
+    *parts, runner = build_graph(config, str(tasks), domains)
+    return [ExecuteProcess(cmd=process.command(), additional_env=process.environment,
+                           name=process.name, output='screen',
+                           on_exit=ended if process is runner else lost,
+                           # The runner in turn gives an agent that long to end.
+                           sigterm_timeout=str(GRACE + 5.0 if process is runner else 5.0))
+            for process in (*parts, runner)]
 
 
-def generate_launch_description():
+def generate_launch_description() -> LaunchDescription:
     """Describe the evaluation; the arguments are those of `urbanground eval`."""
-    domains = Domains()
-    return LaunchDescription([
-        *(DeclareLaunchArgument(p.name, default_value=str(p.default), description=p.description,
-                                choices=p.choices or None) for p in PARAMETERS),
-        OpaqueFunction(function=start, kwargs={'domains': domains}),
-    ])
+    return LaunchDescription(with_arguments(PARAMETERS, __file__, describe))

@@ -52,13 +52,13 @@ class Parameter:
         high = f' to {self.high:g}' if math.isfinite(self.high) else ''
         return kind + low + high
 
-    def read(self, value: Any) -> bool | int | float | str:
+    def read(self, value: Any) -> Any:
         """Return a checked value; text is read as the default's type.
 
         Raises:
             ParameterError: naming the parameter, the value and what was expected.
         """
-        kind = type(self.default)
+        kind: Any = type(self.default)
         try:
             if kind is bool:
                 if isinstance(value, str):
@@ -69,13 +69,16 @@ class Parameter:
             else:
                 if isinstance(value, str) or (kind is float and isinstance(value, int)):
                     value = kind(value)
-                good = isinstance(value, kind) and not isinstance(value, bool) \
+                good = (
+                    isinstance(value, kind)
+                    and not isinstance(value, bool)
                     and self.low <= value <= self.high
+                )
         except (KeyError, ValueError):
             good = False
         if not good:
             raise ParameterError(f'parameter {self.name} is {value!r}, expected {self.expected}')
-        return value  # type: ignore[no-any-return]
+        return value
 
 
 Table = Sequence[Parameter]
@@ -97,8 +100,9 @@ def read_values(table: Table, given: Mapping[str, Any], where: str) -> Values:
     values = defaults(table)
     for name, value in given.items():
         if name not in known:
-            raise ParameterError(f'{where}: parameter {name!r} is unknown, expected one of '
-                                 f'{", ".join(known)}')
+            raise ParameterError(
+                f'{where}: parameter {name!r} is unknown, expected one of {", ".join(known)}'
+            )
         values[name] = known[name].read(value)
     return values
 
@@ -107,9 +111,15 @@ def add_arguments(parser: argparse.ArgumentParser, table: Table) -> None:
     """Add an option for each parameter to a command."""
     for p in table:
         kwargs: dict[str, Any] = {'choices': p.choices} if p.choices else {}
-        parser.add_argument(p.flag, dest=p.name, default=p.default, metavar=None if p.choices else
-                            type(p.default).__name__.upper(), type=_reader(p),
-                            help=f'{p.description} (default: {str(p.default) or "none"})', **kwargs)
+        parser.add_argument(
+            p.flag,
+            dest=p.name,
+            default=p.default,
+            metavar=None if p.choices else type(p.default).__name__.upper(),
+            type=_reader(p),
+            help=f'{p.description} (default: {str(p.default) or "none"})',
+            **kwargs,
+        )
 
 
 def _reader(parameter: Parameter) -> Any:
@@ -118,6 +128,7 @@ def _reader(parameter: Parameter) -> Any:
             return parameter.read(text)
         except ParameterError as error:
             raise argparse.ArgumentTypeError(str(error)) from error
+
     return read
 
 
@@ -129,16 +140,22 @@ def declare(node: Node, table: Table) -> Values:
             name in a YAML file would otherwise be ignored without a word).
     """
     from rcl_interfaces.msg import ParameterDescriptor
+
     known = {p.name for p in table} | {'use_sim_time', 'start_type_description_service'}
-    for name in node._parameter_overrides:  # type: ignore[attr-defined]
+    for name in node._parameter_overrides:
         if name not in known and not name.startswith('qos_overrides.'):
-            raise ParameterError(f'node {node.get_name()}: parameter {name!r} is unknown, expected '
-                                 f'one of {", ".join(sorted(known))}')
+            raise ParameterError(
+                f'node {node.get_name()}: parameter {name!r} is unknown, expected '
+                f'one of {", ".join(sorted(known))}'
+            )
     values = {}
     for p in table:
         descriptor = ParameterDescriptor(
-            description=p.description, read_only=True, dynamic_typing=True,
-            additional_constraints=p.expected)
+            description=p.description,
+            read_only=True,
+            dynamic_typing=True,
+            additional_constraints=p.expected,
+        )
         given = node.declare_parameter(p.name, p.default, descriptor).value
         values[p.name] = p.read(given)
     return values

@@ -26,11 +26,11 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image
 from sensor_msgs.msg import NavSatFix
 from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import MarkerArray
+
 from urbanground.action import Act
 from urbanground.msg import Outcome
 from urbanground.msg import TrajectorySample
-from visualization_msgs.msg import MarkerArray
-
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched
@@ -49,8 +49,11 @@ PROGRAM = (sys.executable, '-m', 'urbanground_ros')
 
 def start(domain, *arguments, **kwargs):
     return subprocess.Popen(
-        [*PROGRAM, *arguments], start_new_session=True,
-        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)}, **kwargs)
+        [*PROGRAM, *arguments],
+        start_new_session=True,
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domain)},
+        **kwargs,
+    )
 
 
 class World:
@@ -59,8 +62,9 @@ class World:
     def __init__(self, domain, drive):
         self.domain = domain
         port = str(free_port())
-        self.bridge = start(domain, 'bridge', '--ros-args', '-p', f'port:={port}', '-p',
-                            f'drive:="{drive}"')
+        self.bridge = start(
+            domain, 'bridge', '--ros-args', '-p', f'port:={port}', '-p', f'drive:="{drive}"'
+        )
         self.city_process = start(domain, 'city', '--port', port)
         self.context = Context()
         self.context.init(domain_id=domain)
@@ -145,24 +149,34 @@ def test_standard_interfaces(world, region, start_place):
     assert fixes[-1].status.status == 0
     assert fixes[-1].position_covariance_type == NavSatFix.COVARIANCE_TYPE_DIAGONAL_KNOWN
     stamps = [to_nanoseconds(m.transforms[0].header.stamp) for m in transforms]
-    assert len(set(stamps)) == len(stamps) and stamps == sorted(stamps)
+    assert len(set(stamps)) == len(stamps)
+    assert stamps == sorted(stamps)
     assert all(stamp % 20_000_000 == 0 for stamp in stamps)
     ticks = [to_nanoseconds(c.clock) for c in clocks]
     assert ticks == sorted(ticks)
     # earth -> map -> odom -> base_link -> camera_link -> camera_optical_frame
-    pairs = {(t.header.frame_id, t.child_frame_id) for m in (*transforms, *static)
-             for t in m.transforms}
-    assert pairs == {('earth', 'map'), ('map', 'odom'), ('odom', 'base_link'),
-                     ('base_link', 'camera_link'), ('camera_link', 'camera_optical_frame')}
+    pairs = {
+        (t.header.frame_id, t.child_frame_id) for m in (*transforms, *static) for t in m.transforms
+    }
+    assert pairs == {
+        ('earth', 'map'),
+        ('map', 'odom'),
+        ('odom', 'base_link'),
+        ('base_link', 'camera_link'),
+        ('camera_link', 'camera_optical_frame'),
+    }
     earth = static[-1].transforms[0].transform.translation
     assert np.allclose((earth.x, earth.y, earth.z), region.network.frame.to_ecef(np.zeros(3)))
     speed = odometry[-1].twist.twist.linear
-    assert speed.x == pytest.approx(4.0, abs=0.2) and abs(speed.y) < 0.2
+    assert speed.x == pytest.approx(4.0, abs=0.2)
+    assert abs(speed.y) < 0.2
     wait(lambda: network, 'network markers')
     lines = [m for m in network[0].markers if m.points]
-    assert lines and all(len(m.points) < 16384 and m.color.a > 0 for m in lines)
+    assert lines
+    assert all(len(m.points) < 16384 and m.color.a > 0 for m in lines)
     assert sum(len(m.points) for m in lines) == 2 * sum(
-        len(f.points) - 1 for f in region.network.features)
+        len(f.points) - 1 for f in region.network.features
+    )
 
 
 def test_a_teleport_moves_map_to_odom_alone(world, region, start_place):
@@ -180,18 +194,24 @@ def test_a_teleport_moves_map_to_odom_alone(world, region, start_place):
     world.city.act(Action('look', yaw=0.5))
     wait(lambda: len(odometry) > count, 'odometry')
     after, new = odometry[count].pose.pose, transforms[-1].transforms[0].transform
-    assert math.dist((before.position.x, before.position.y), (after.position.x, after.position.y)) \
+    assert (
+        math.dist((before.position.x, before.position.y), (after.position.x, after.position.y))
         < 0.05
-    assert math.dist((old.translation.x, old.translation.y),
-                     (new.translation.x, new.translation.y)) > 0.5
+    )
+    assert (
+        math.dist((old.translation.x, old.translation.y), (new.translation.x, new.translation.y))
+        > 0.5
+    )
 
 
 def test_pictures_are_decoded_only_for_subscribers(world, region, start_place):
     assert world.node.count_subscribers('camera/image_raw/compressed') == 0
     images = world.collect(Image, 'camera/image_raw', reliable(2))
     infos = world.collect(CameraInfo, 'camera/camera_info', reliable(2))
-    wait(lambda: world.node.count_subscribers('camera/image_raw/compressed') == 1,
-         'the converter\'s own subscription')
+    wait(
+        lambda: world.node.count_subscribers('camera/image_raw/compressed') == 1,
+        "the converter's own subscription",
+    )
     time.sleep(0.3)
     reply = world.city.load(region.name, 0, start_place, Scene(), want_image=True)
     if not reply.image:
@@ -232,8 +252,11 @@ def act(world, region, start_place):
 
 def test_act_executes_with_feedback(world, act):
     feedback = []
-    handle = send(act, Action('move', direction='forward', seconds=2.0),
-                  lambda m: feedback.append(m.feedback.elapsed))
+    handle = send(
+        act,
+        Action('move', direction='forward', seconds=2.0),
+        lambda m: feedback.append(m.feedback.elapsed),
+    )
     result = result_of(handle).result
     assert result.outcome == Outcome.SUCCEEDED
     assert result.observation.mode == 'first_person'
@@ -241,8 +264,14 @@ def test_act_executes_with_feedback(world, act):
     assert all(0.0 <= t <= 2.0 for t in feedback)
 
 
-@pytest.mark.parametrize('action', [Action('fly'), Action('map_zoom', factor=2.0),
-                                    Action('move', direction='forward', seconds=99.0)])
+@pytest.mark.parametrize(
+    'action',
+    [
+        Action('fly'),
+        Action('map_zoom', factor=2.0),
+        Action('move', direction='forward', seconds=99.0),
+    ],
+)
 def test_act_refuses_with_a_number_and_a_reason(act, action):
     result = result_of(send(act, action)).result
     assert result.outcome == Outcome.FAILED
@@ -270,7 +299,7 @@ def test_silence_stops_the_body_in_simulated_time(domains, region, start_place):
     try:
         samples = world.collect(TrajectorySample, 'trajectory/sample', reliable(1000))
         publisher = world.node.create_publisher(TwistStamped, 'cmd_vel', 10)
-        wait(lambda: publisher.get_subscription_count() == 1, 'the drive\'s subscription')
+        wait(lambda: publisher.get_subscription_count() == 1, "the drive's subscription")
         matched(world, 'trajectory/sample')
         world.city.load(region.name, 0, start_place, Scene())
         wait(lambda: len(samples) > 5, 'the world to run')
@@ -280,8 +309,7 @@ def test_silence_stops_the_body_in_simulated_time(domains, region, start_place):
         publisher.publish(message)
         given = to_nanoseconds(message.header.stamp)
         wait(lambda: to_nanoseconds(samples[-1].stamp) > given + 1_500_000_000, 'the time to pass')
-        moving = [to_nanoseconds(s.stamp) - given for s in samples
-                  if math.hypot(s.vx, s.vy) > 0.1]
+        moving = [to_nanoseconds(s.stamp) - given for s in samples if math.hypot(s.vx, s.vy) > 0.1]
         assert moving, 'the body never moved'
         # A command holds for half a second of simulated time; steps are of 0.1 s.
         assert max(moving) <= 600_000_000
@@ -292,24 +320,38 @@ def test_silence_stops_the_body_in_simulated_time(domains, region, start_place):
     assert world.city_process.returncode == 0
 
 
-@pytest.mark.parametrize(('arguments', 'message'), [
-    (('bridge', '--ros-args', '-p', 'prot:=1'), "parameter 'prot' is unknown"),
-    (('bridge', '--ros-args', '-p', 'port:=70000'), 'expected a whole number from 0 to 65535'),
-    (('bridge', '--ros-args', '-p', 'host:=""'), 'address'),
-    (('episode', '--ros-args', '-p', 'tasks:=/none.json', '-p', 'agent_domain:=9'), '/none.json'),
-    (('scoring', '--ros-args', '-p', 'record:=x'), "parameter 'record' is unknown"),
-    (('city', '--region', 'atlantis'), 'atlantis'),
-    (('city', '--port', '1', '--connect-timeout', '0.5', '--pictures', 'false'), 'no bridge at'),
-    (('agent', 'nobody', '--agent-domain', '9'), "agent 'nobody' is unknown"),
-    (('eval', '--agents', 'oracle,nobody'), "agents: 'nobody' is unknown"),
-    (('eval', '--region', '/none/region.yaml'), '/none/region.yaml'),
-    (('eval', '--tasks', '/none.json', '--in-process', '--agents', 'oracle'), '/none.json'),
-    (('score', '/none'), '/none'),
-])
+@pytest.mark.parametrize(
+    ('arguments', 'message'),
+    [
+        (('bridge', '--ros-args', '-p', 'prot:=1'), "parameter 'prot' is unknown"),
+        (('bridge', '--ros-args', '-p', 'port:=70000'), 'expected a whole number from 0 to 65535'),
+        (('bridge', '--ros-args', '-p', 'host:=""'), 'address'),
+        (
+            ('episode', '--ros-args', '-p', 'tasks:=/none.json', '-p', 'agent_domain:=9'),
+            '/none.json',
+        ),
+        (('scoring', '--ros-args', '-p', 'record:=x'), "parameter 'record' is unknown"),
+        (('city', '--region', 'atlantis'), 'atlantis'),
+        (
+            ('city', '--port', '1', '--connect-timeout', '0.5', '--pictures', 'false'),
+            'no bridge at',
+        ),
+        (('agent', 'nobody', '--agent-domain', '9'), "agent 'nobody' is unknown"),
+        (('eval', '--agents', 'oracle,nobody'), "agents: 'nobody' is unknown"),
+        (('eval', '--region', '/none/region.yaml'), '/none/region.yaml'),
+        (('eval', '--tasks', '/none.json', '--in-process', '--agents', 'oracle'), '/none.json'),
+        (('score', '/none'), '/none'),
+    ],
+)
 def test_bad_input_is_one_line(domains, arguments, message):
     result = subprocess.run(
-        [*PROGRAM, *arguments], capture_output=True, text=True, timeout=60, check=False,
-        env={**os.environ, 'ROS_DOMAIN_ID': str(domains.take())})
+        [*PROGRAM, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, 'ROS_DOMAIN_ID': str(domains.take())},
+    )
     assert result.returncode != 0
     errors = [line for line in result.stderr.splitlines() if 'error' in line.lower()]
     assert len(errors) == 1, result.stderr
@@ -320,11 +362,16 @@ def test_bad_input_is_one_line(domains, arguments, message):
 def test_a_taken_port_is_one_line(world, domains):
     port = free_port()
     import socket
+
     with socket.create_server(('127.0.0.1', port)):
         result = subprocess.run(
-            [*PROGRAM, 'bridge', '--ros-args', '-p', f'port:={port}'], capture_output=True,
-            text=True, timeout=60, check=False,
-            env={**os.environ, 'ROS_DOMAIN_ID': str(domains.take())})
+            [*PROGRAM, 'bridge', '--ros-args', '-p', f'port:={port}'],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, 'ROS_DOMAIN_ID': str(domains.take())},
+        )
     assert result.returncode == 1
     assert str(port) in result.stderr
     assert 'Traceback' not in result.stderr

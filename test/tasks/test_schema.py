@@ -13,8 +13,13 @@ from urbanground_ros.tasks import TaskError
 from urbanground_ros.tasks import write_tasks
 
 POINT = {'lat': 22.3, 'lon': 114.17, 'height': 12.5, 'yaw': 90.0, 'label': 'Here'}
-TASK = {'id': 'SN001', 'type': 0, 'description': 'Walk there.', 'startPoint': POINT,
-        'endPoint': {**POINT, 'lat': 22.301}}
+TASK = {
+    'id': 'SN001',
+    'type': 0,
+    'description': 'Walk there.',
+    'startPoint': POINT,
+    'endPoint': {**POINT, 'lat': 22.301},
+}
 
 
 def write(path, data):
@@ -24,7 +29,7 @@ def write(path, data):
 
 def test_released_task_is_read(tmp_path):
     for data in (TASK, {'task': TASK}, [TASK]):
-        task, = read_tasks(write(tmp_path / 'task.json', data))
+        (task,) = read_tasks(write(tmp_path / 'task.json', data))
         assert task.id == 'SN001'
         assert task.kind is Kind.SHORT_RANGE
         assert task.start.yaw == 90.0
@@ -34,7 +39,7 @@ def test_released_task_is_read(tmp_path):
 
 def test_height_is_optional(tmp_path):
     point = {'lat': 22.3, 'lon': 114.17}
-    task, = read_tasks(write(tmp_path / 't.json', {**TASK, 'endPoint': point}))
+    (task,) = read_tasks(write(tmp_path / 't.json', {**TASK, 'endPoint': point}))
     assert math.isnan(task.goal.altitude)
 
 
@@ -48,26 +53,32 @@ def test_written_tasks_are_read_back_the_same(tmp_path):
     assert (tmp_path / 'b.json').read_bytes() == first
 
 
-@pytest.mark.parametrize(('data', 'message'), [
-    ('{', 'expected a JSON task file'),
-    ('[]]', 'expected a JSON task file'),
-    ([3], 'a task is int, expected an object'),
-    ({**TASK, 'id': '../x'}, "id is '../x', expected letters"),
-    ({**TASK, 'id': 'SN 1'}, "id is 'SN 1', expected letters"),
-    ({**TASK, 'type': 9}, 'type 9 with this id prefix cannot be run'),
-    ({**TASK, 'id': 'XX1'}, 'cannot be run, expected SN… with type 0'),
-    ({**TASK, 'description': ' '}, "description is ' ', expected text"),
-    ({**TASK, 'goal': 1}, "field 'goal' is unknown"),
-    ({**TASK, 'endPoint': None}, 'endPoint is None, expected an object'),
-    ({**TASK, 'endPoint': {**POINT, 'lat': 0, 'lon': 0}}, 'endPoint is 0,0'),
-    ({**TASK, 'endPoint': {**POINT, 'lat': '22'}}, "lat is '22', expected a number from -90 to 90"),
-    ({**TASK, 'endPoint': {**POINT, 'lat': True}}, 'lat is True'),
-    ({**TASK, 'endPoint': {**POINT, 'alt': 1}}, "field 'alt' is unknown"),
-    (json.dumps(TASK).replace('22.301', 'NaN'), 'lat is nan'),
-    ({**TASK, 'urbanground': {'sede': 1}}, "expected an object with region, route_length"),
-    ({**TASK, 'urbanground': {'seed': -1}}, 'seed is -1'),
-    ([TASK, TASK], 'task SN001 exists already'),
-])
+@pytest.mark.parametrize(
+    ('data', 'message'),
+    [
+        ('{', 'expected a JSON task file'),
+        ('[]]', 'expected a JSON task file'),
+        ([3], 'a task is int, expected an object'),
+        ({**TASK, 'id': '../x'}, "id is '../x', expected letters"),
+        ({**TASK, 'id': 'SN 1'}, "id is 'SN 1', expected letters"),
+        ({**TASK, 'type': 9}, 'type 9 with this id prefix cannot be run'),
+        ({**TASK, 'id': 'XX1'}, 'cannot be run, expected SN… with type 0'),
+        ({**TASK, 'description': ' '}, "description is ' ', expected text"),
+        ({**TASK, 'goal': 1}, "field 'goal' is unknown"),
+        ({**TASK, 'endPoint': None}, 'endPoint is None, expected an object'),
+        ({**TASK, 'endPoint': {**POINT, 'lat': 0, 'lon': 0}}, 'endPoint is 0,0'),
+        (
+            {**TASK, 'endPoint': {**POINT, 'lat': '22'}},
+            "lat is '22', expected a number from -90 to 90",
+        ),
+        ({**TASK, 'endPoint': {**POINT, 'lat': True}}, 'lat is True'),
+        ({**TASK, 'endPoint': {**POINT, 'alt': 1}}, "field 'alt' is unknown"),
+        (json.dumps(TASK).replace('22.301', 'NaN'), 'lat is nan'),
+        ({**TASK, 'urbanground': {'sede': 1}}, 'expected an object with region, route_length'),
+        ({**TASK, 'urbanground': {'seed': -1}}, 'seed is -1'),
+        ([TASK, TASK], 'task SN001 exists already'),
+    ],
+)
 def test_bad_tasks_are_told_in_one_line(tmp_path, data, message):
     with pytest.raises(TaskError) as error:
         read_tasks(write(tmp_path / 'bad.json', data))

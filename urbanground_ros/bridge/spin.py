@@ -5,34 +5,75 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Sequence
+from concurrent.futures import Future
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 import sys
+import threading
+from typing import Any
 from typing import TYPE_CHECKING
 
 import rclpy
-from rclpy.executors import ExternalShutdownException
+from rclpy.signals import SignalHandlerOptions
 
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.interrupts import interrupts
 
 if TYPE_CHECKING:
+    from rclpy.context import Context
     from rclpy.executors import Executor
     from rclpy.node import Node
 
 
+@contextmanager
+def initialized(context: Context | None = None, ros_args: Sequence[str] = (),
+                **options: Any) -> Iterator[None]:
+    """Initialise a context, or the default one, for a block (in Jazzy `rclpy.init` does not).
+
+    The signal handlers of rclpy are left out: they would end the context before its nodes.
+    """
+    rclpy.init(args=['--ros-args', *ros_args] if ros_args else [], context=context,
+               signal_handler_options=SignalHandlerOptions.NO, **options)
+    try:
+        yield
+    finally:
+        rclpy.try_shutdown(context=context)
+
+
+@contextmanager
+def spinning(node: Node, executor: Executor) -> Iterator[Future[None]]:
+    """Spin a node in a thread of its own while a block runs, then destroy it.
+
+    The future given to the block ends with the exception of a callback. The context outlives
+    the node, so what a node does and logs at its end is still heard.
+    """
+    stop = threading.Event()
+
+    def spin() -> None:
+        while not stop.is_set():
+            executor.spin_once()
+
+    executor.add_node(node)
+    with ThreadPoolExecutor(1, thread_name_prefix=node.get_name()) as pool:
+        future = pool.submit(spin)
+        try:
+            yield future
+        finally:
+            stop.set()
+            executor.wake()
+    node.destroy_node()
+
+
 def run(make_node: Callable[[], Node], make_executor: Callable[[], Executor],
         ros_args: Sequence[str] = ()) -> int:
-    """Spin a node until SIGINT, SIGTERM or shutdown; bad input is one line and status 1."""
+    """Spin a node until SIGINT or SIGTERM; bad input is one line and status 1."""
     try:
-        with rclpy.init(args=['--ros-args', *ros_args] if ros_args else []):
-            node = make_node()
-            executor = make_executor()
-            executor.add_node(node)
-            try:
-                executor.spin()
-            finally:
-                executor.shutdown(timeout_sec=2.0)
-                node.destroy_node()
-    except (KeyboardInterrupt, ExternalShutdownException):
+        with interrupts(), initialized(ros_args=ros_args), \
+                spinning(make_node(), make_executor()) as spin:
+            spin.result()
+    except KeyboardInterrupt:
         return 0
     except UrbanGroundError as error:
         print(f'error: {error}', file=sys.stderr, flush=True)

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from urbanground.msg import PedestrianArray
     from urbanground_ros.geo import PedestrianNetwork
 
-#: rviz_rendering keeps at most this many points in one line list (65536 / 4); more crash or vanish.
+#: rviz_rendering keeps at most this many points in a line list (65536 / 4); more vanish.
 MAX_LINE_POINTS = 16384
 
 
@@ -47,10 +47,12 @@ class CameraConverter:
         self._fov = math.nan
         self._subscription: Any = None
         events = PublisherEventCallbacks(matched=lambda _: self._match())
-        self._raw = node.create_publisher(Image, 'camera/image_raw', reliable(2),
-                                          event_callbacks=events)
-        self._info = node.create_publisher(CameraInfo, 'camera/camera_info', reliable(2),
-                                           event_callbacks=events)
+        self._raw = node.create_publisher(
+            Image, 'camera/image_raw', reliable(2), event_callbacks=events
+        )
+        self._info = node.create_publisher(
+            CameraInfo, 'camera/camera_info', reliable(2), event_callbacks=events
+        )
 
     @property
     def active(self) -> bool:
@@ -65,7 +67,8 @@ class CameraConverter:
         wanted = bool(self._raw.get_subscription_count() or self._info.get_subscription_count())
         if wanted and self._subscription is None:
             self._subscription = self._node.create_subscription(
-                CompressedImage, 'camera/image_raw/compressed', self._convert, reliable(2))
+                CompressedImage, 'camera/image_raw/compressed', self._convert, reliable(2)
+            )
         elif not wanted and self._subscription is not None:
             self._node.destroy_subscription(self._subscription)
             self._subscription = None
@@ -75,15 +78,18 @@ class CameraConverter:
         if picture is None:
             self._node.get_logger().warning(
                 f'camera/image_raw/compressed: {len(msg.data)} bytes of format {msg.format!r} do '
-                'not decode, expected a JPEG or PNG', throttle_duration_sec=10.0)
+                'not decode, expected a JPEG or PNG',
+                throttle_duration_sec=10.0,
+            )
             return
         if self._raw.get_subscription_count():
             image = self._bridge.cv2_to_imgmsg(picture, 'bgr8')
             image.header = msg.header
             self._raw.publish(image)
         if math.isfinite(self._fov):
-            self._info.publish(camera_info(msg.header, picture.shape[1], picture.shape[0],
-                                           self._fov))
+            self._info.publish(
+                camera_info(msg.header, picture.shape[1], picture.shape[0], self._fov)
+            )
 
 
 def camera_info(header: Any, width: int, height: int, horizontal_fov: float) -> CameraInfo:
@@ -91,9 +97,15 @@ def camera_info(header: Any, width: int, height: int, horizontal_fov: float) -> 
     f = width / (2 * math.tan(horizontal_fov / 2))
     cx, cy = width / 2, height / 2
     return CameraInfo(
-        header=header, width=width, height=height, distortion_model='plumb_bob', d=[0.0] * 5,
-        k=[f, 0.0, cx, 0.0, f, cy, 0.0, 0.0, 1.0], r=[1.0, 0., 0., 0., 1.0, 0., 0., 0., 1.0],
-        p=[f, 0.0, cx, 0.0, 0.0, f, cy, 0.0, 0.0, 0.0, 1.0, 0.0])
+        header=header,
+        width=width,
+        height=height,
+        distortion_model='plumb_bob',
+        d=[0.0] * 5,
+        k=[f, 0.0, cx, 0.0, f, cy, 0.0, 0.0, 1.0],
+        r=[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+        p=[f, 0.0, cx, 0.0, 0.0, f, cy, 0.0, 0.0, 0.0, 1.0, 0.0],
+    )
 
 
 class PeopleConverter:
@@ -106,6 +118,7 @@ class PeopleConverter:
     def __init__(self, node: Node) -> None:
         """Advertise, and subscribe to `pedestrians`."""
         from urbanground.msg import PedestrianArray
+
         self._points = node.create_publisher(PointCloud2, 'pedestrians/points', reliable(5))
         self._markers = node.create_publisher(MarkerArray, 'pedestrians/markers', reliable(5))
         node.create_subscription(PedestrianArray, 'pedestrians', self._convert, reliable(5))
@@ -115,32 +128,54 @@ class PeopleConverter:
         if self._markers.get_subscription_count():
             clear = Marker(action=Marker.DELETEALL, header=msg.header)
             clear.pose.orientation.w = 1.0
-            self._markers.publish(MarkerArray(markers=[clear, *map(
-                lambda p: _person(msg.header, p), msg.pedestrians)]))
+            self._markers.publish(
+                MarkerArray(
+                    markers=[clear, *(_person(msg.header, p) for p in msg.pedestrians)]
+                )
+            )
 
 
 def people_cloud(msg: PedestrianArray) -> PointCloud2:
-    """Return people as points on their outlines; width 0 when nobody is there, so that costmaps clear."""
+    """Return people as points on their outlines; width 0, to clear costmaps, without people."""
     angles = np.linspace(0, 2 * np.pi, PeopleConverter.POINTS_AROUND, endpoint=False)
     ring = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     points = [
-        np.column_stack([p.pose.position.x + p.radius * ring[:, 0],
-                         p.pose.position.y + p.radius * ring[:, 1],
-                         np.full(len(ring), p.pose.position.z + height)])
-        for p in msg.pedestrians for height in PeopleConverter.POINT_HEIGHTS]
+        np.column_stack(
+            [
+                p.pose.position.x + p.radius * ring[:, 0],
+                p.pose.position.y + p.radius * ring[:, 1],
+                np.full(len(ring), p.pose.position.z + height),
+            ]
+        )
+        for p in msg.pedestrians
+        for height in PeopleConverter.POINT_HEIGHTS
+    ]
     data = np.concatenate(points).astype('<f4') if points else np.empty((0, 3), '<f4')
     cloud = PointCloud2(
-        header=msg.header, height=1, width=len(data), point_step=12, row_step=12 * len(data),
-        is_dense=True, fields=[
+        header=msg.header,
+        height=1,
+        width=len(data),
+        point_step=12,
+        row_step=12 * len(data),
+        is_dense=True,
+        fields=[
             PointField(name=name, offset=4 * i, datatype=PointField.FLOAT32, count=1)
-            for i, name in enumerate('xyz')])
+            for i, name in enumerate('xyz')
+        ],
+    )
     cloud.data = data.tobytes()
     return cloud
 
 
 def _person(header: Any, person: Any) -> Marker:
-    marker = Marker(header=header, ns='pedestrians', id=int(person.id), type=Marker.CYLINDER,
-                    action=Marker.ADD, color=ColorRGBA(r=0.9, g=0.4, b=0.1, a=0.9))
+    marker = Marker(
+        header=header,
+        ns='pedestrians',
+        id=int(person.id),
+        type=Marker.CYLINDER,
+        action=Marker.ADD,
+        color=ColorRGBA(r=0.9, g=0.4, b=0.1, a=0.9),
+    )
     p = person.pose.position
     marker.pose.position = Point(x=p.x, y=p.y, z=p.z + person.height / 2)
     marker.pose.orientation.w = 1.0
@@ -156,9 +191,13 @@ def network_markers(network: PedestrianNetwork) -> MarkerArray:
         ends = np.concatenate([np.repeat(line, 2, axis=0)[1:-1] for line in lines])
         red, green, blue = FEATURE_COLORS.get(kind.name, OTHER_FEATURE)
         for start in range(0, len(ends), MAX_LINE_POINTS - 2):
-            part = ends[start:start + MAX_LINE_POINTS - 2]
-            marker = Marker(ns=f'network/{kind.name.lower()}', id=start, type=Marker.LINE_LIST,
-                            action=Marker.ADD)
+            part = ends[start : start + MAX_LINE_POINTS - 2]
+            marker = Marker(
+                ns=f'network/{kind.name.lower()}',
+                id=start,
+                type=Marker.LINE_LIST,
+                action=Marker.ADD,
+            )
             marker.header.frame_id = 'map'
             marker.pose.orientation.w = 1.0
             marker.scale.x = 0.4

@@ -48,6 +48,10 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+def _text(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def build_graph(config: EvalConfig, tasks: str, domains: Domains) -> list[Process]:
     """Return the processes of an evaluation; the last one is the runner, which ends it."""
     world = domains.take(config['domain'] or int(os.environ.get('ROS_DOMAIN_ID') or 0))
@@ -58,12 +62,12 @@ def build_graph(config: EvalConfig, tasks: str, domains: Domains) -> list[Proces
         'ROS_AUTOMATIC_DISCOVERY_RANGE': os.environ.get(
             'ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST'),
     }
-    options = tuple(
-        option for p in PARAMETERS for option in (p.flag, str(config[p.name]).lower() if isinstance(
-            config[p.name], bool) else str(config[p.name])) if config[p.name] != p.default)
+    values = {**config.values, 'tasks': tasks}
+    options = (option for p in PARAMETERS if values[p.name] != p.default
+               for option in (p.flag, _text(values[p.name])))
     return [
         Process('bridge', parameters={'port': port, 'drive': 'off'}, environment=environment),
-        Process('city', ('--port', str(port), '--pictures', str(config['pictures']).lower()),
+        Process('city', ('--port', str(port), '--pictures', _text(config['pictures'])),
                 environment=environment),
         Process('scoring', parameters={'records': str(config.records)}, environment=environment),
         Process('episode', parameters={
@@ -71,6 +75,6 @@ def build_graph(config: EvalConfig, tasks: str, domains: Domains) -> list[Proces
             'want_image': config['pictures'], 'connect_timeout': config['connect_timeout'],
             'agent_timeout': config['agent_timeout'],
             'stamped_cmd_vel': config['stamped_cmd_vel']}, environment=environment),
-        Process('runner', (*options, '--tasks', tasks, '--agent-domain', str(inside)),
+        Process('runner', (*options, '--agent-domain', str(inside)),
                 environment=environment),
     ]

@@ -11,14 +11,14 @@ import sys
 import threading
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionClient
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from urbanground.action import RunEpisode
 from urbanground.srv import AbortEpisode
+from urbanground_ros.bridge.spin import initialized
+from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.evaluate.config import STACK
@@ -29,6 +29,7 @@ from urbanground_ros.evaluate.session import Session
 from urbanground_ros.evaluate.supervise import last_line
 from urbanground_ros.evaluate.supervise import start_child
 from urbanground_ros.evaluate.supervise import stop_children
+from urbanground_ros.interrupts import interrupts
 from urbanground_ros.scoring import Outcome
 
 
@@ -86,13 +87,15 @@ class RunnerNode(Node):
                 done.set()
 
         self._client.send_goal_async(goal).add_done_callback(accepted)
-        aborted = False
+        abort: Any = None
         while not done.wait(0.05):
-            if not aborted and self._child is not None and self._child.poll() is not None:
-                aborted = True
-                self._abort.call_async(AbortEpisode.Request(
+            if self._child is None or self._child.poll() is None:
+                continue
+            # An agent may end before its episode has begun: until then there is none to abort.
+            if abort is None or (abort.done() and not abort.result().accepted):
+                abort = self._abort.call_async(AbortEpisode.Request(
                     outcome=int(Outcome.AGENT_ERROR), reason=self._obituary(planned.agent)))
-        if aborted:
+        if abort is not None:
             self._agent = ''
         return results[0]
 
@@ -132,24 +135,13 @@ def main(config: EvalConfig, agent_domain: int) -> int:
     """Run the plan of a configuration, whose tasks are a file; return the status."""
     context = load_context(config)
     session = Session(config, context, Path(config['tasks']))
-    with rclpy.init():
-        node = RunnerNode(config, agent_domain)
-        executor = SingleThreadedExecutor()
-        executor.add_node(node)
-
-        def spin() -> None:
-            try:
-                executor.spin()
-            except ExternalShutdownException:
-                pass
-        thread = threading.Thread(target=spin, name='runner', daemon=True)
-        thread.start()
-        try:
-            return session.run(node.run)
-        except KeyboardInterrupt:
-            return 130
-        finally:
-            node.stop_agent()
-            executor.shutdown(timeout_sec=2.0)
-            thread.join(2.0)
-            node.destroy_node()
+    try:
+        with interrupts(), initialized():
+            node = RunnerNode(config, agent_domain)
+            with spinning(node, SingleThreadedExecutor()):
+                try:
+                    return session.run(node.run)
+                finally:
+                    node.stop_agent()
+    except KeyboardInterrupt:
+        return 130

@@ -14,6 +14,7 @@ import time
 
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.graph import Process
+from urbanground_ros.interrupts import interrupts
 
 #: Wall seconds from SIGINT to SIGKILL.
 GRACE = 10.0
@@ -44,8 +45,10 @@ def stop_children(children: Sequence[subprocess.Popen[bytes]]) -> None:
         try:
             child.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            _signal(child, signal.SIGKILL)
-            child.wait()
+            pass
+        # Also what it started and left behind.
+        _signal(child, signal.SIGKILL)
+        child.wait()
 
 
 def _signal(child: subprocess.Popen[bytes], number: int) -> None:
@@ -69,33 +72,33 @@ def supervise(graph: Sequence[Process], logs: Path) -> int:
     """
     logs.mkdir(parents=True, exist_ok=True)
     children: dict[str, subprocess.Popen[bytes]] = {}
-    # SIGTERM must stop the children too.
-    previous = signal.signal(signal.SIGTERM, _raise_interrupt)
     try:
-        for process in graph[:-1]:
-            log = logs / f'{process.name}.log'
-            log.unlink(missing_ok=True)
-            children[process.name] = start_child(process.command(), process.environment, log)
-        main = start_child(graph[-1].command(), graph[-1].environment, None)
-        children[graph[-1].name] = main
-        while main.poll() is None:
-            for name, child in children.items():
-                if child is not main and child.poll() is not None:
-                    log = logs / f'{name}.log'
-                    print(f'error: {name} ended with status {child.returncode} before the '
-                          f'evaluation did: {last_line(log)} (all of it: {log})',
-                          file=sys.stderr, flush=True)
-                    return 1
-            time.sleep(0.1)
-        return main.returncode
+        with interrupts():
+            try:
+                return _watch(graph, logs, children)
+            finally:
+                stop_children(list(children.values())[::-1])
     except KeyboardInterrupt:
         print('interrupted: finished episodes are kept, the same command goes on from there',
               file=sys.stderr, flush=True)
         return 130
-    finally:
-        stop_children(list(children.values())[::-1])
-        signal.signal(signal.SIGTERM, previous)
 
 
-def _raise_interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
+def _watch(graph: Sequence[Process], logs: Path,
+           children: dict[str, subprocess.Popen[bytes]]) -> int:
+    for process in graph[:-1]:
+        log = logs / f'{process.name}.log'
+        log.unlink(missing_ok=True)
+        children[process.name] = start_child(process.command(), process.environment, log)
+    main = start_child(graph[-1].command(), graph[-1].environment, None)
+    children[graph[-1].name] = main
+    while main.poll() is None:
+        for name, child in children.items():
+            if child is not main and child.poll() is not None:
+                log = logs / f'{name}.log'
+                print(f'error: {name} ended with status {child.returncode} before the '
+                      f'evaluation did: {last_line(log)} (all of it: {log})',
+                      file=sys.stderr, flush=True)
+                return 1
+        time.sleep(0.1)
+    return main.returncode

@@ -27,10 +27,13 @@ LEAST_STRAIGHT = 45.0
 Verify = Callable[[Task], 'dict[str, object] | None']
 
 
-def _places(network: PedestrianNetwork, rng: np.random.Generator) -> Iterator[tuple[int, np.ndarray]]:
+def _places(
+    network: PedestrianNetwork, rng: np.random.Generator
+) -> Iterator[tuple[int, np.ndarray]]:
     """Yield random points on features, by length: a feature index and a point (3,)."""
-    lengths = np.array([np.linalg.norm(np.diff(f.points, axis=0), axis=1).sum()
-                        for f in network.features])
+    lengths = np.array(
+        [np.linalg.norm(np.diff(f.points, axis=0), axis=1).sum() for f in network.features]
+    )
     weights = lengths / lengths.sum()
     while True:
         index = int(rng.choice(len(lengths), p=weights))
@@ -42,8 +45,14 @@ def _places(network: PedestrianNetwork, rng: np.random.Generator) -> Iterator[tu
         yield index, points[k] + share * (points[k + 1] - points[k])
 
 
-def generate_short_range(network: PedestrianNetwork, region: str, count: int, seed: int,
-                         verify: Verify, attempts: int = 50) -> list[Task]:
+def generate_short_range(
+    network: PedestrianNetwork,
+    region: str,
+    count: int,
+    seed: int,
+    verify: Verify,
+    attempts: int = 50,
+) -> list[Task]:
     """Generate short-range goal navigation tasks, each accepted by a verifier.
 
     Args:
@@ -64,14 +73,19 @@ def generate_short_range(network: PedestrianNetwork, region: str, count: int, se
     tried = 0
     while len(tasks) < count:
         if tried >= attempts * count:
-            raise TaskError(f'region {region}: {len(tasks)} of {count} short-range tasks after '
-                            f'{tried} tries, expected a connected network of some 300 m')
+            raise TaskError(
+                f'region {region}: {len(tasks)} of {count} short-range tasks after '
+                f'{tried} tries, expected a connected network of some 300 m'
+            )
         tried += 1
         (_, start), (goal_feature, goal) = next(places), next(places)
         heading = float(rng.uniform(-np.pi, np.pi))
         # Spread the goals over the band: without it most pairs are far apart.
         wanted = low + (high - low) * (len(tasks) + 0.5) / count
-        if abs(np.linalg.norm(goal - start)) > high or np.linalg.norm(goal - start) < LEAST_STRAIGHT:
+        if (
+            abs(np.linalg.norm(goal - start)) > high
+            or np.linalg.norm(goal - start) < LEAST_STRAIGHT
+        ):
             continue
         try:
             route = network.route(start, goal)
@@ -85,10 +99,13 @@ def generate_short_range(network: PedestrianNetwork, region: str, count: int, se
             id=f'{Kind.SHORT_RANGE.prefix}{number:03d}',
             kind=Kind.SHORT_RANGE,
             description=f'Walk to the destination on {street}. It is marked on the map, as is '
-                        'your own position. You have arrived within 15 metres of it.',
+            'your own position. You have arrived within 15 metres of it.',
             start=Placement(_geo(network, start), float(round(enu_to_compass(heading), 1))),
             goal=_geo(network, goal, f'Destination, {street}'),
-            region=region, seed=int(rng.integers(2**31)), route_length=round(route.length, 3))
+            region=region,
+            seed=int(rng.integers(2**31)),
+            route_length=round(route.length, 3),
+        )
         proof = verify(task)
         if proof is not None:
             tasks.append(Task(**{**task.__dict__, 'verification': proof}))

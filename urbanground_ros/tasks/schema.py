@@ -89,54 +89,87 @@ class Task:
         if not isinstance(data, Mapping):
             raise TaskError(f'{where}: a task is {type(data).__name__}, expected an object')
         task_id = data.get('id')
-        if not isinstance(task_id, str) or not re.fullmatch(r'[A-Za-z0-9][A-Za-z0-9_.-]*', task_id):
-            raise TaskError(f'{where}: id is {task_id!r}, expected letters, digits, "_", "." or "-"')
+        if not isinstance(task_id, str) or not re.fullmatch(
+            r'[A-Za-z0-9][A-Za-z0-9_.-]*', task_id
+        ):
+            raise TaskError(
+                f'{where}: id is {task_id!r}, expected letters, digits, "_", "." or "-"'
+            )
         where = f'{where}: task {task_id}'
         prefix = re.match(r'[A-Za-z]*', task_id)
         kind = next((k for k in Kind if prefix and k.prefix == prefix.group()), None)
         if kind is None or data.get('type') != kind.number:
             known = ', '.join(f'{k.prefix}… with type {k.number}' for k in Kind)
-            raise TaskError(f'{where}: type {data.get("type")!r} with this id prefix cannot be run, '
-                            f'expected {known}')
+            raise TaskError(
+                f'{where}: type {data.get("type")!r} with this id prefix cannot be run, '
+                f'expected {known}'
+            )
         description = data.get('description')
         if not isinstance(description, str) or not description.strip():
             raise TaskError(f'{where}: description is {description!r}, expected text')
         allowed = {'id', 'type', 'description', 'startPoint', 'endPoint', 'sourceTaskId', EXTRA}
         for key in data:
             if key not in allowed:
-                raise TaskError(f'{where}: field {key!r} is unknown, expected '
-                                f'{", ".join(sorted(allowed))}')
+                raise TaskError(
+                    f'{where}: field {key!r} is unknown, expected {", ".join(sorted(allowed))}'
+                )
         start, yaw = _read_point(data.get('startPoint'), f'{where}: startPoint')
         goal, _ = _read_point(data.get('endPoint'), f'{where}: endPoint')
         extra = data.get(EXTRA, {})
         if not isinstance(extra, Mapping) or not set(extra) <= _EXTRA_KEYS:
-            raise TaskError(f'{where}: {EXTRA} is {extra!r}, expected an object with '
-                            f'{", ".join(sorted(_EXTRA_KEYS))}')
+            raise TaskError(
+                f'{where}: {EXTRA} is {extra!r}, expected an object with '
+                f'{", ".join(sorted(_EXTRA_KEYS))}'
+            )
         seed = extra.get('seed', 0)
         if not isinstance(seed, int) or seed < 0:
             raise TaskError(f'{where}: seed is {seed!r}, expected a whole number from 0')
-        return cls(task_id, kind, description, Placement(start, yaw), goal,
-                   str(extra.get('region', '')), seed,
-                   float(extra.get('route_length', math.nan)), extra.get('verification', {}))
+        return cls(
+            task_id,
+            kind,
+            description,
+            Placement(start, yaw),
+            goal,
+            str(extra.get('region', '')),
+            seed,
+            float(extra.get('route_length', math.nan)),
+            extra.get('verification', {}),
+        )
 
 
 def _point_json(point: GeoPoint, yaw: float) -> dict[str, Any]:
-    return {'lat': point.latitude, 'lon': point.longitude, 'height': point.altitude,
-            'yaw': yaw, 'label': point.label}
+    return {
+        'lat': point.latitude,
+        'lon': point.longitude,
+        'height': point.altitude,
+        'yaw': yaw,
+        'label': point.label,
+    }
 
 
 def _read_point(data: Any, where: str) -> tuple[GeoPoint, float]:
     if not isinstance(data, Mapping):
-        raise TaskError(f'{where} is {data!r}, expected an object with lat, lon, height, yaw, label')
+        raise TaskError(
+            f'{where} is {data!r}, expected an object with lat, lon, height, yaw, label'
+        )
     for key in data:
         if key not in _POINT_KEYS:
-            raise TaskError(f'{where}: field {key!r} is unknown, expected '
-                            f'{", ".join(sorted(_POINT_KEYS))}')
+            raise TaskError(
+                f'{where}: field {key!r} is unknown, expected {", ".join(sorted(_POINT_KEYS))}'
+            )
     numbers = {}
-    for key, low, high in (('lat', -90, 90), ('lon', -180, 180), ('height', -500, 9000),
-                           ('yaw', -360, 360)):
+    for key, low, high in (
+        ('lat', -90, 90),
+        ('lon', -180, 180),
+        ('height', -500, 9000),
+        ('yaw', -360, 360),
+    ):
         value = data.get(key, None if key in ('lat', 'lon') else 0.0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not low <= value <= high
+        ):
             raise TaskError(f'{where}: {key} is {value!r}, expected a number from {low} to {high}')
         numbers[key] = float(value)
     if numbers['lat'] == 0 and numbers['lon'] == 0:

@@ -89,11 +89,13 @@ class GoToGoal(Node):
 
 def main() -> None:
     """Run until interrupted."""
+    rclpy.init()
     try:
-        with rclpy.init():
-            rclpy.spin(GoToGoal())
+        rclpy.spin(GoToGoal())
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    finally:
+        rclpy.try_shutdown()
 
 
 if __name__ == '__main__':

@@ -5,16 +5,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 import json
 import queue
 import sys
 import threading
 from typing import Any
 
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
@@ -32,12 +31,15 @@ from urbanground_ros.bridge.convert import observation_from
 from urbanground_ros.bridge.convert import state_from
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched
+from urbanground_ros.bridge.spin import initialized
+from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import CityState
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.episode import TaskBrief
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.interrupts import interrupts
 from urbanground_ros.tasks import Task
 
 
@@ -172,39 +174,23 @@ class AgentRunner:
 def main(name: str, agent_domain: int, region: str, seed: int,
          ros_args: Sequence[str] = ()) -> int:
     """Run an agent by name until it is told to stop; bad input is one line and status 1."""
-    contexts: list[Context] = []
     try:
-        agent = make_agent(name)
-        inside = Context()
-        inside.init(domain_id=agent_domain)
-        contexts.append(inside)
-        view = None
-        if agent.privileged:
-            outside = Context()
-            outside.init(args=['--ros-args', *ros_args] if ros_args else None)
-            contexts.append(outside)
-            view = PrivilegedView(outside, region)
-            _spin(view.node, outside)
-        runner = AgentRunner(agent, seed, inside, view)
-        _spin(runner.node, inside)
-        runner.run()
+        with interrupts(), ExitStack() as stack:
+            agent = make_agent(name)
+            inside = Context()
+            stack.enter_context(initialized(inside, domain_id=agent_domain))
+            view = None
+            if agent.privileged:
+                outside = Context()
+                stack.enter_context(initialized(outside, ros_args))
+                view = PrivilegedView(outside, region)
+                stack.enter_context(spinning(view.node, SingleThreadedExecutor(context=outside)))
+            runner = AgentRunner(agent, seed, inside, view)
+            stack.enter_context(spinning(runner.node, SingleThreadedExecutor(context=inside)))
+            runner.run()
     except KeyboardInterrupt:
         return 0
     except UrbanGroundError as error:
         print(f'error: agent {name}: {error}', file=sys.stderr, flush=True)
         return 1
-    finally:
-        for context in contexts:
-            rclpy.try_shutdown(context=context)
     return 0
-
-
-def _spin(node: Node, context: Context) -> None:
-    def spin() -> None:
-        executor = SingleThreadedExecutor(context=context)
-        executor.add_node(node)
-        try:
-            executor.spin()
-        except ExternalShutdownException:
-            pass
-    threading.Thread(target=spin, name=node.get_name(), daemon=True).start()

@@ -36,16 +36,35 @@ from urbanground_ros.parameters import Parameter
 
 PARAMETERS = (
     Parameter('host', '127.0.0.1', 'address that the endpoint listens on'),
-    Parameter('port', 10000, 'TCP port that the endpoint listens on, 0 for any free one', 0, 65535),
-    Parameter('service_timeout', 60.0, 'wall seconds that a service call to a city may take',
-              0.1, 3600.0),
-    Parameter('drive', 'realtime', 'who advances the world under cmd_vel: this node in real time, '
-              'or nobody (an episode does)', choices=('realtime', 'off')),
+    Parameter(
+        'port', 10000, 'TCP port that the endpoint listens on, 0 for any free one', 0, 65535
+    ),
+    Parameter(
+        'service_timeout', 60.0, 'wall seconds that a service call to a city may take', 0.1, 3600.0
+    ),
+    Parameter(
+        'drive',
+        'realtime',
+        'who advances the world under cmd_vel: this node in real time, '
+        'or nobody (an episode does)',
+        choices=('realtime', 'off'),
+    ),
     Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
-    Parameter('cmd_vel_silence', 0.5, 'simulated seconds without a command until the body stops',
-              0.02, 10.0),
-    Parameter('camera_period', 0.5, 'simulated seconds between pictures of a moving body, while '
-              'somebody subscribes to the camera', 0.04, 60.0),
+    Parameter(
+        'cmd_vel_silence',
+        0.5,
+        'simulated seconds without a command until the body stops',
+        0.02,
+        10.0,
+    ),
+    Parameter(
+        'camera_period',
+        0.5,
+        'simulated seconds between pictures of a moving body, while '
+        'somebody subscribes to the camera',
+        0.04,
+        60.0,
+    ),
     Parameter('eye_height', 1.6, 'metres from the feet to the camera', 0.1, 3.0),
 )
 
@@ -70,24 +89,36 @@ class BridgeNode(Node):
         self._network = NetworkPublisher(self)
         self._act = ActServer(self, group)
         if p['drive'] == 'realtime':
-            self._drive = RealtimeDrive(self, group, stamped=p['stamped_cmd_vel'],
-                                        silence=p['cmd_vel_silence'])
+            self._drive = RealtimeDrive(
+                self, group, stamped=p['stamped_cmd_vel'], silence=p['cmd_vel_silence']
+            )
         self._lock = threading.Lock()
         self._pending: list[TrajectorySample] = []
         self._known = False
         self._asked = False
         self._region = ''
         self._period_sent = 0.0
-        self._capabilities = self.create_client(CityCapabilities, 'city/capabilities',
-                                                callback_group=group)
+        self._capabilities = self.create_client(
+            CityCapabilities, 'city/capabilities', callback_group=group
+        )
         self._city_camera = self.create_client(CityCamera, 'city/camera', callback_group=group)
-        self.create_subscription(TrajectorySample, 'trajectory/sample', self._sample,
-                                 reliable(1000))
-        self.create_timer(0.5, self._check_camera, callback_group=group,
-                          clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.create_subscription(
+            TrajectorySample, 'trajectory/sample', self._sample, reliable(1000)
+        )
+        self.create_timer(
+            0.5,
+            self._check_camera,
+            callback_group=group,
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
         self._endpoint = Endpoint(
-            self, host=p['host'], port=p['port'], service_timeout=p['service_timeout'],
-            qos=CITY_TOPICS, on_client_lost=self._lost)
+            self,
+            host=p['host'],
+            port=p['port'],
+            service_timeout=p['service_timeout'],
+            qos=CITY_TOPICS,
+            on_client_lost=self._lost,
+        )
         self._endpoint.start()
 
     def _lost(self, client: str) -> None:
@@ -122,15 +153,17 @@ class BridgeNode(Node):
     def _enter(self, answer: CityCapabilities.Response) -> None:
         if answer.region != self._region:
             self._region = answer.region
-            self._pose.set_frame(LocalFrame(
-                answer.origin_latitude, answer.origin_longitude, answer.origin_altitude))
+            self._pose.set_frame(
+                LocalFrame(answer.origin_latitude, answer.origin_longitude, answer.origin_altitude)
+            )
             self._camera.set_field_of_view(answer.horizontal_fov)
             try:
                 region = Region.load(resolve_region(answer.region))
                 self._network.publish(region.load_network())
             except UrbanGroundError as error:
-                self.get_logger().warning(f'the network of region {answer.region} is not shown: '
-                                          f'{error}')
+                self.get_logger().warning(
+                    f'the network of region {answer.region} is not shown: {error}'
+                )
 
     def _flush(self) -> None:
         pending, self._pending = self._pending, []

@@ -68,19 +68,38 @@ from urbanground_ros.tasks import Task
 PARAMETERS = (
     Parameter('tasks', '', 'task file or folder'),
     Parameter('region', '', 'region of tasks that name none: a district or a region file'),
-    Parameter('agent_domain', 0, 'DDS domain of the door, where an agent lives; it must differ from '
-              'the domain of the world', 0, 232),
+    Parameter(
+        'agent_domain',
+        0,
+        'DDS domain of the door, where an agent lives; it must differ from '
+        'the domain of the world',
+        0,
+        232,
+    ),
     Parameter('want_image', True, 'give the agent pictures'),
     Parameter('connect_timeout', 60.0, 'wall seconds to wait for a city', 1.0, 3600.0),
-    Parameter('agent_timeout', 120.0, 'wall seconds that an agent or stack may be silent',
-              1.0, 86400.0),
-    Parameter('step_period', 0.1, 'robotics track: simulated seconds between two commands',
-              0.02, 1.0),
-    Parameter('command_timeout', 5.0, 'robotics track: wall seconds to wait for the command of a '
-              'step; the world stands still meanwhile', 0.01, 60.0),
+    Parameter(
+        'agent_timeout', 120.0, 'wall seconds that an agent or stack may be silent', 1.0, 86400.0
+    ),
+    Parameter(
+        'step_period', 0.1, 'robotics track: simulated seconds between two commands', 0.02, 1.0
+    ),
+    Parameter(
+        'command_timeout',
+        5.0,
+        'robotics track: wall seconds to wait for the command of a '
+        'step; the world stands still meanwhile',
+        0.01,
+        60.0,
+    ),
     Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
-    Parameter('cmd_vel_silence', 0.5, 'simulated seconds without a command until the body stops',
-              0.02, 10.0),
+    Parameter(
+        'cmd_vel_silence',
+        0.5,
+        'simulated seconds without a command until the body stops',
+        0.02,
+        10.0,
+    ),
 )
 
 
@@ -96,13 +115,18 @@ class Door:
         self._act = act
         self._context = Context()
         self._context.init(domain_id=domain)
-        self._node = Node('door', context=self._context, enable_rosout=False,
-                          start_parameter_services=False, parameter_overrides=[
-                              RosParameter('start_type_description_service', value=False)])
+        self._node = Node(
+            'door',
+            context=self._context,
+            enable_rosout=False,
+            start_parameter_services=False,
+            parameter_overrides=[RosParameter('start_type_description_service', value=False)],
+        )
         self._task = self._node.create_publisher(TaskMsg, 'task', latched())
         self._observation = self._node.create_publisher(ObservationMsg, 'observation', latched())
-        self._server = ActionServer(self._node, Act, 'act', self._execute,
-                                    cancel_callback=lambda _: CancelResponse.REJECT)
+        self._server = ActionServer(
+            self._node, Act, 'act', self._execute, cancel_callback=lambda _: CancelResponse.REJECT
+        )
         self._node.create_service(Answer, 'answer', self._answer)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
@@ -131,8 +155,11 @@ class Door:
             return Act.Result(outcome=OutcomeMsg.FAILED, message='no episode is running')
         self.show(observation)
         goal.succeed()
-        return Act.Result(outcome=OutcomeMsg.SUCCEEDED, message=observation.message,
-                          observation=observation_to(observation))
+        return Act.Result(
+            outcome=OutcomeMsg.SUCCEEDED,
+            message=observation.message,
+            observation=observation_to(observation),
+        )
 
     def _answer(self, _: Answer.Request, response: Answer.Response) -> Answer.Response:
         response.accepted = False
@@ -158,32 +185,56 @@ class RosSink:
         self._episode = ''
         self._events = 0
 
-    def begin(self, task: Task, agent: str, track: str, settings: Settings,
-              reply: Reply) -> None:
+    def begin(self, task: Task, agent: str, track: str, settings: Settings, reply: Reply) -> None:
         """Tell that the body was placed at the task's start."""
         self._episode = episode_id(task, agent, track, settings)
         self._events = len(reply.events)
-        self._publish(EpisodeEvent.BEGIN, reply, agent=agent, track=track,
-                      task=json.dumps(task.to_json()), settings=json.dumps(asdict(settings)))
+        self._publish(
+            EpisodeEvent.BEGIN,
+            reply,
+            agent=agent,
+            track=track,
+            task=json.dumps(task.to_json()),
+            settings=json.dumps(asdict(settings)),
+        )
 
     def step(self, step: StepRecord, reply: Reply) -> None:
         """Tell that an action was executed (or refused)."""
         self._events += len(reply.events)
-        self._publish(EpisodeEvent.STEP, reply, action=json.dumps(step.action),
-                      message=step.message, mode=step.mode, seconds=step.seconds)
+        self._publish(
+            EpisodeEvent.STEP,
+            reply,
+            action=json.dumps(step.action),
+            message=step.message,
+            mode=step.mode,
+            seconds=step.seconds,
+        )
 
     def end(self, outcome: Outcome, reason: str) -> None:
         """Tell how the episode ended."""
-        self._publisher.publish(EpisodeEvent(
-            kind=EpisodeEvent.END, episode=self._episode, events=self._events,
-            outcome=int(outcome), reason=reason))
+        self._publisher.publish(
+            EpisodeEvent(
+                kind=EpisodeEvent.END,
+                episode=self._episode,
+                events=self._events,
+                outcome=int(outcome),
+                reason=reason,
+            )
+        )
 
     def _publish(self, kind: int, reply: Reply, **values: Any) -> None:
         body = reply.state.body
         self._state.publish(state_to(reply.state))
-        self._publisher.publish(EpisodeEvent(
-            kind=kind, episode=self._episode, stamp=to_time(body.stamp_ns),
-            sequence=body.sequence, events=self._events, **values))
+        self._publisher.publish(
+            EpisodeEvent(
+                kind=kind,
+                episode=self._episode,
+                stamp=to_time(body.stamp_ns),
+                sequence=body.sequence,
+                events=self._events,
+                **values,
+            )
+        )
 
 
 class EpisodeNode(Node):
@@ -208,20 +259,23 @@ class EpisodeNode(Node):
         if p['agent_domain'] == self.context.get_domain_id():
             raise UrbanGroundError(
                 f'node episode: agent_domain is {p["agent_domain"]}, which is the domain of the '
-                'world; expected another one, or an agent could read its own pose')
+                'world; expected another one, or an agent could read its own pose'
+            )
         self._tasks = {task.id: task for task in read_tasks(Path(p['tasks']))}
         self._contexts: dict[str, RegionContext] = {}
         group = ReentrantCallbackGroup()
         self._city = RosCity(self, p['connect_timeout'])
         self._sink = RosSink(self)
-        self._commands = CommandSource(self, stamped=p['stamped_cmd_vel'],
-                                       silence=p['cmd_vel_silence'])
+        self._commands = CommandSource(
+            self, stamped=p['stamped_cmd_vel'], silence=p['cmd_vel_silence']
+        )
         self._goal = self.create_publisher(PoseStamped, 'goal', latched())
         self._goal_fix = self.create_publisher(NavSatFix, 'goal/fix', latched())
         self._scores: dict[str, Score] = {}
         self._scored = threading.Condition()
-        self.create_subscription(Score, 'score/final', self._take_score, latched(10),
-                                 callback_group=group)
+        self.create_subscription(
+            Score, 'score/final', self._take_score, latched(10), callback_group=group
+        )
         # Guards the episode: its agent, its watchdog and its runner live in threads of their own.
         self._lock = threading.RLock()
         self._episode: Episode | None = None
@@ -231,8 +285,14 @@ class EpisodeNode(Node):
         self.create_service(LoadTask, 'load_task', self._load, callback_group=group)
         self.create_service(AbortEpisode, 'abort_episode', self._abort, callback_group=group)
         self._server = ActionServer(
-            self, RunEpisode, 'run_episode', self._run, callback_group=group,
-            goal_callback=self._accept, cancel_callback=lambda _: CancelResponse.ACCEPT)
+            self,
+            RunEpisode,
+            'run_episode',
+            self._run,
+            callback_group=group,
+            goal_callback=self._accept,
+            cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
         self._door = Door(p['agent_domain'], self._act)
 
     # -- services -------------------------------------------------------------------------
@@ -248,8 +308,9 @@ class EpisodeNode(Node):
             task = self._task(request.task)
             context = self._context_of(task)
             self._show_goal(task, context)
-            reply = self._city.load(context.name, request.seed ^ task.seed, task.start, Scene(),
-                                    [task.goal])
+            reply = self._city.load(
+                context.name, request.seed ^ task.seed, task.start, Scene(), [task.goal]
+            )
             response.accepted, response.message = reply.accepted, reply.message
         except UrbanGroundError as error:
             response.accepted, response.message = False, str(error)
@@ -266,8 +327,10 @@ class EpisodeNode(Node):
 
     def _task(self, task: str) -> Task:
         if task not in self._tasks:
-            raise UrbanGroundError(f'task {task!r} is unknown, {self._p["tasks"]} has '
-                                   f'{len(self._tasks)} tasks such as {next(iter(self._tasks))}')
+            raise UrbanGroundError(
+                f'task {task!r} is unknown, {self._p["tasks"]} has '
+                f'{len(self._tasks)} tasks such as {next(iter(self._tasks))}'
+            )
         return self._tasks[task]
 
     def _context_of(self, task: Task) -> RegionContext:
@@ -294,17 +357,26 @@ class EpisodeNode(Node):
             request = goal.request
             drive = {'vision': self._watch, 'robotics': self._drive}.get(request.track)
             if drive is None:
-                raise UrbanGroundError(
-                    f'track is {request.track!r}, expected vision or robotics')
+                raise UrbanGroundError(f'track is {request.track!r}, expected vision or robotics')
             task = self._task(request.task)
             context = self._context_of(task)
             settings = Settings(
-                region=context.name, region_digest=context.digest, seed=request.seed,
+                region=context.name,
+                region_digest=context.digest,
+                seed=request.seed,
                 max_steps=request.max_steps or Settings.max_steps,
-                max_seconds=request.max_seconds or Settings.max_seconds)
-            episode = Episode(self._city, context, task, request.agent, request.track, settings,
-                              self._sink,
-                              want_image=self._p['want_image'] and request.track == 'vision')
+                max_seconds=request.max_seconds or Settings.max_seconds,
+            )
+            episode = Episode(
+                self._city,
+                context,
+                task,
+                request.agent,
+                request.track,
+                settings,
+                self._sink,
+                want_image=self._p['want_image'] and request.track == 'vision',
+            )
             with self._scored:
                 self._scores.pop(episode.id, None)
             self._city.wait_until_connected()
@@ -316,8 +388,9 @@ class EpisodeNode(Node):
                 self._heard = time.monotonic()
             drive(goal, episode, observation)
             score = self._wait_for_score(episode.id)
-            result = RunEpisode.Result(outcome=int(episode.outcome), reason=episode.reason,
-                                       score=score)
+            result = RunEpisode.Result(
+                outcome=int(episode.outcome), reason=episode.reason, score=score
+            )
             if episode.outcome is Outcome.CANCELLED and goal.is_cancel_requested:
                 goal.canceled()
             else:
@@ -339,8 +412,10 @@ class EpisodeNode(Node):
             while episode not in self._scores:
                 left = deadline - time.monotonic()
                 if left <= 0:
-                    raise UrbanGroundError(f'episode {episode}: no score after '
-                                           f'{self.SCORE_TIMEOUT:g} s, is the scoring node up?')
+                    raise UrbanGroundError(
+                        f'episode {episode}: no score after '
+                        f'{self.SCORE_TIMEOUT:g} s, is the scoring node up?'
+                    )
                 self._scored.wait(left)
             return self._scores.pop(episode)
 
@@ -351,8 +426,9 @@ class EpisodeNode(Node):
         pose.header.frame_id = 'map'
         pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = map(float, point)
         pose.pose.orientation.w = 1.0
-        fix = NavSatFix(latitude=task.goal.latitude, longitude=task.goal.longitude,
-                        altitude=task.goal.altitude)
+        fix = NavSatFix(
+            latitude=task.goal.latitude, longitude=task.goal.longitude, altitude=task.goal.altitude
+        )
         fix.header.frame_id = 'earth'
         for publisher, message in ((self._goal, pose), (self._goal_fix, fix)):
             publisher.publish(message)
@@ -364,8 +440,9 @@ class EpisodeNode(Node):
             if goal.is_cancel_requested:
                 episode.finish(Outcome.CANCELLED, 'cancelled by the runner')
             elif silent > self._p['agent_timeout']:
-                episode.finish(Outcome.TIMED_OUT, f'no word of the agent for '
-                               f'{self._p["agent_timeout"]:g} s')
+                episode.finish(
+                    Outcome.TIMED_OUT, f'no word of the agent for {self._p["agent_timeout"]:g} s'
+                )
             return episode.finished
 
     # -- vision ---------------------------------------------------------------------------
@@ -419,14 +496,16 @@ class EpisodeNode(Node):
                         # nothing moves before its first command: begin again for it to hear.
                         episode.begin()
                     else:
-                        episode.drive(command.linear_x, command.linear_y, command.angular_z,
-                                      period)
+                        episode.drive(
+                            command.linear_x, command.linear_y, command.angular_z, period
+                        )
                 except CityError as error:
                     self.get_logger().error(str(error))
                     return
             if episode.steps % 10 == 0:
                 goal.publish_feedback(
-                    RunEpisode.Feedback(step=episode.steps, elapsed=episode.elapsed))
+                    RunEpisode.Feedback(step=episode.steps, elapsed=episode.elapsed)
+                )
 
     def destroy_node(self) -> None:
         """Close the door, then the node."""
