@@ -24,6 +24,7 @@ def interrupts() -> Iterator[None]:
         raise KeyboardInterrupt
 
     previous = {number: signal.signal(number, interrupt) for number in _SIGNALS}
+    # After an interrupt the process ends, and the signals stay ignored.
     yield
     for number, handler in previous.items():
         signal.signal(number, handler)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import deque
 import threading
-import time
 from typing import NamedTuple
 from typing import TYPE_CHECKING
 
@@ -45,6 +44,7 @@ class CommandSource:
         self._silence_ns = round(silence * 1e9)
         self._queue: deque[Command] = deque()
         self._now = 0
+        self._closed = False
         self._changed = threading.Condition()
         if stamped:
             node.create_subscription(
@@ -77,11 +77,16 @@ class CommandSource:
 
     def wait(self, now_ns: int, timeout: float) -> bool:
         """Wait for a command given at or after a simulated instant, for some wall seconds."""
-        deadline = time.monotonic() + timeout
         with self._changed:
             self._now = now_ns
-            while not any(c.stamp_ns >= now_ns for c in self._queue):
-                left = deadline - time.monotonic()
-                if left <= 0 or not self._changed.wait(left):
-                    return any(c.stamp_ns >= now_ns for c in self._queue)
-            return True
+            self._changed.wait_for(lambda: self._closed or self._given_since(now_ns), timeout)
+            return self._given_since(now_ns)
+
+    def _given_since(self, now_ns: int) -> bool:
+        return any(c.stamp_ns >= now_ns for c in self._queue)
+
+    def close(self) -> None:
+        """Wait no more."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()

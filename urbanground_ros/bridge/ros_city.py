@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from collections.abc import Sequence
 import threading
 import time
@@ -48,13 +47,18 @@ class RosCity:
     def __init__(self, node: Node, connect_timeout: float = 30.0) -> None:
         """Make the clients; `connect_timeout` in wall seconds bounds the wait for a city."""
         self._connect_timeout = connect_timeout
+        self._closed = False
         self._clients = {
             name: node.create_client(kind, f'city/{name}')
             for name, kind in (('act', CityAct), ('step', CityStep), ('load', CityLoad),
                                ('set_scene', CitySetScene), ('place', CityPlace),
                                ('capabilities', CityCapabilities))}
 
-    def wait_until_connected(self, alive: Callable[[], bool] = lambda: True) -> None:
+    def close(self) -> None:
+        """Wait for no answer any more: whoever does gets a CityError."""
+        self._closed = True
+
+    def wait_until_connected(self) -> None:
         """Wait for the city's services.
 
         Raises:
@@ -63,7 +67,7 @@ class RosCity:
         deadline = time.monotonic() + self._connect_timeout
         for name, client in self._clients.items():
             while not client.wait_for_service(0.2):
-                if time.monotonic() > deadline or not alive():
+                if time.monotonic() > deadline or self._closed:
                     raise CityError(f'no city: nobody serves city/{name} after '
                                     f'{self._connect_timeout:g} s, expected a city connected to '
                                     'the bridge')
@@ -78,7 +82,7 @@ class RosCity:
         deadline = time.monotonic() + timeout
         while not done.wait(0.5):
             # A service that went away never answers.
-            if not client.service_is_ready() or time.monotonic() > deadline:
+            if self._closed or not client.service_is_ready() or time.monotonic() > deadline:
                 if done.wait(0.5):
                     break
                 client.remove_pending_request(future)

@@ -11,12 +11,12 @@ from concurrent.futures import Future
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 import sys
-import threading
 from typing import Any
 from typing import TYPE_CHECKING
 
 import rclpy
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future as SpinFuture
 
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.interrupts import interrupts
@@ -49,21 +49,25 @@ def spinning(node: Node, executor: Executor) -> Iterator[Future[None]]:
     The future given to the block ends with the exception of a callback. The context outlives
     the node, so what a node does and logs at its end is still heard.
     """
-    stop = threading.Event()
+    stop: SpinFuture = SpinFuture()
 
     def spin() -> None:
-        while not stop.is_set():
-            executor.spin_once()
+        try:
+            executor.spin_until_future_complete(stop)
+        except Exception as error:
+            node.get_logger().fatal(f'a callback failed: {error!r}')
+            raise
 
     executor.add_node(node)
-    with ThreadPoolExecutor(1, thread_name_prefix=node.get_name()) as pool:
-        future = pool.submit(spin)
-        try:
-            yield future
-        finally:
-            stop.set()
-            executor.wake()
-    node.destroy_node()
+    pool = ThreadPoolExecutor(1, thread_name_prefix=node.get_name())
+    future = pool.submit(spin)
+    try:
+        yield future
+    finally:
+        stop.set_result(None)
+        pool.shutdown()
+        node.destroy_node()
+        executor.shutdown()
 
 
 def run(make_node: Callable[[], Node], make_executor: Callable[[], Executor],

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 import json
 from pathlib import Path
@@ -20,7 +21,6 @@ from rclpy.action import GoalResponse
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.context import Context
 from rclpy.duration import Duration
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -47,7 +47,9 @@ from urbanground_ros.bridge.convert import state_to
 from urbanground_ros.bridge.convert import to_time
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.ros_city import RosCity
+from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import run
+from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import CityError
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Scene
@@ -113,11 +115,12 @@ class Door:
     def __init__(self, domain: int, act: Callable[[Any], Observation | None]) -> None:
         """Open the domain; `act` executes an action message, or returns None between episodes."""
         self._act = act
-        self._context = Context()
-        self._context.init(domain_id=domain)
+        context = Context()
+        self._stack = ExitStack()
+        self._stack.enter_context(initialized(context, domain_id=domain))
         self._node = Node(
             'door',
-            context=self._context,
+            context=context,
             enable_rosout=False,
             start_parameter_services=False,
             parameter_overrides=[RosParameter('start_type_description_service', value=False)],
@@ -128,16 +131,7 @@ class Door:
             self._node, Act, 'act', self._execute, cancel_callback=lambda _: CancelResponse.REJECT
         )
         self._node.create_service(Answer, 'answer', self._answer)
-        self._executor = SingleThreadedExecutor(context=self._context)
-        self._executor.add_node(self._node)
-        self._thread = threading.Thread(target=self._spin, name='door', daemon=True)
-        self._thread.start()
-
-    def _spin(self) -> None:
-        try:
-            self._executor.spin()
-        except ExternalShutdownException:
-            pass
+        self._stack.enter_context(spinning(self._node, SingleThreadedExecutor(context=context)))
 
     def show(self, observation: Observation) -> None:
         """Publish an observation."""
@@ -168,10 +162,7 @@ class Door:
 
     def close(self) -> None:
         """Leave the domain."""
-        self._executor.shutdown(timeout_sec=2.0)
-        self._node.destroy_node()
-        self._context.try_shutdown()
-        self._thread.join(2.0)
+        self._stack.close()
 
 
 class RosSink:
@@ -244,6 +235,8 @@ class EpisodeNode(Node):
     SCORE_TIMEOUT = 60.0
     #: Wall seconds for subscribers to confirm a goal.
     ACK_TIMEOUT = 2.0
+    #: Wall seconds for a running episode to break off when the node ends.
+    END_TIMEOUT = 2.0
 
     def __init__(self, **kwargs: Any) -> None:
         """Read the tasks and open the door.
@@ -252,6 +245,7 @@ class EpisodeNode(Node):
             UrbanGroundError: a bad parameter or task file.
         """
         self._door: Door | None = None
+        self._ending = False
         super().__init__('episode', **kwargs)
         self._p = p = declare(self, PARAMETERS)
         if not p['tasks']:
@@ -411,6 +405,7 @@ class EpisodeNode(Node):
         with self._scored:
             while episode not in self._scores:
                 left = deadline - time.monotonic()
+                self._check_running()
                 if left <= 0:
                     raise UrbanGroundError(
                         f'episode {episode}: no score after '
@@ -436,6 +431,7 @@ class EpisodeNode(Node):
 
     def _stopped(self, goal: Any, episode: Episode, silent: float) -> bool:
         """End an episode that was cancelled or whose agent is silent; say whether it is over."""
+        self._check_running()
         with self._lock:
             if goal.is_cancel_requested:
                 episode.finish(Outcome.CANCELLED, 'cancelled by the runner')
@@ -444,6 +440,10 @@ class EpisodeNode(Node):
                     Outcome.TIMED_OUT, f'no word of the agent for {self._p["agent_timeout"]:g} s'
                 )
             return episode.finished
+
+    def _check_running(self) -> None:
+        if self._ending:
+            raise UrbanGroundError('the episode node ends: the episode is broken off, unscored')
 
     # -- vision ---------------------------------------------------------------------------
 
@@ -508,8 +508,14 @@ class EpisodeNode(Node):
                 )
 
     def destroy_node(self) -> None:
-        """Close the door, then the node."""
+        """Break off a running episode, close the door, then the node."""
         if self._door is not None:
+            with self._scored:
+                self._ending = True
+                self._scored.notify_all()
+            self._commands.close()
+            self._city.close()
+            self._busy.acquire(timeout=self.END_TIMEOUT)
             self._door.close()
         super().destroy_node()
 
