@@ -50,9 +50,7 @@ def _add_eval(parser: argparse.ArgumentParser) -> None:
 def _config(options: argparse.Namespace) -> EvalConfig:
     from urbanground_ros.evaluate.config import EvalConfig
     from urbanground_ros.evaluate.config import PARAMETERS
-    config = EvalConfig(_values(options, PARAMETERS))
-    _ = config.agents, config.stack
-    return config
+    return EvalConfig(_values(options, PARAMETERS))
 
 
 def _run_eval(options: argparse.Namespace, _: list[str]) -> int:

@@ -68,6 +68,14 @@ class EvalConfig:
 
     values: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        """Check agents and stack at once.
+
+        Raises:
+            UrbanGroundError: one of them is unknown or incomplete.
+        """
+        _ = self.agents, self.stack
+
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter."""
         return self.values[name]

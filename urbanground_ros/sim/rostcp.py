@@ -17,7 +17,6 @@ import json
 import logging
 import queue
 import select
-import signal
 import socket
 import struct
 import threading
@@ -29,6 +28,7 @@ from urbanground_ros.city import Event
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Sample
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.interrupts import interrupts
 from urbanground_ros.sim import wire
 from urbanground_ros.sim.city import HeadlessCity
 from urbanground_ros.sim.errors import SimError
@@ -392,15 +392,15 @@ def serve(city: HeadlessCity, host: str = '127.0.0.1', port: int = DEFAULT_PORT,
         SimError: a parameter is out of range, or no bridge was there for `connect_timeout`.
     """
     front = RosTcpFront(city, host, port, connect_timeout=connect_timeout)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        front.run()
+        with interrupts():
+            try:
+                front.run()
+            finally:
+                front.stop()
+                city.close()
     except KeyboardInterrupt:
         pass
-    finally:
-        front.stop()
-        city.close()
     return 0
 
 

@@ -391,7 +391,7 @@ class EpisodeNode(Node):
                 goal.succeed()
             return result
         except UrbanGroundError as error:
-            self.get_logger().error(str(error))
+            self._complain(error)
             goal.abort()
             code = Outcome.CITY_ERROR if isinstance(error, CityError) else Outcome.UNDEFINED
             return RunEpisode.Result(outcome=int(code), reason=str(error))
@@ -445,6 +445,10 @@ class EpisodeNode(Node):
         if self._ending:
             raise UrbanGroundError('the episode node ends: the episode is broken off, unscored')
 
+    def _complain(self, error: UrbanGroundError) -> None:
+        if not self._ending:
+            self.get_logger().error(str(error))
+
     # -- vision ---------------------------------------------------------------------------
 
     def _watch(self, goal: Any, episode: Episode, observation: Observation) -> None:
@@ -467,7 +471,7 @@ class EpisodeNode(Node):
             try:
                 return episode.act(action_from(message))
             except CityError as error:
-                self.get_logger().error(str(error))
+                self._complain(error)
                 return None
             finally:
                 self._heard = time.monotonic()
@@ -500,7 +504,7 @@ class EpisodeNode(Node):
                             command.linear_x, command.linear_y, command.angular_z, period
                         )
                 except CityError as error:
-                    self.get_logger().error(str(error))
+                    self._complain(error)
                     return
             if episode.steps % 10 == 0:
                 goal.publish_feedback(
