@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 import os
 from pathlib import Path
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -182,6 +183,9 @@ COMMANDS: dict[str, Command] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; bad input is one line on standard error and a status that is not 0."""
+    if arguments is None:
+        # Until a command has something to tidy up, an interrupt just ends the process.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     words = list(sys.argv[1:] if arguments is None else arguments)
     ros_args: list[str] = []
     if '--ros-args' in words:
@@ -203,8 +207,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UrbanGroundError as error:
         print(f'error: {error}', file=sys.stderr, flush=True)
         return 1
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
         # Whoever read the output has enough.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

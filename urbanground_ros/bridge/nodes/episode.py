@@ -341,6 +341,8 @@ class EpisodeNode(Node):
     # -- episodes -------------------------------------------------------------------------
 
     def _accept(self, request: RunEpisode.Goal) -> GoalResponse:
+        if self._ending:
+            return GoalResponse.REJECT
         if not self._busy.acquire(blocking=False):
             self.get_logger().warning('run_episode: an episode is running, another is rejected')
             return GoalResponse.REJECT
