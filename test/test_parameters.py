@@ -5,11 +5,14 @@
 import argparse
 
 import pytest
+import yaml
 
 from urbanground_ros.parameters import add_arguments
+from urbanground_ros.parameters import defaults
 from urbanground_ros.parameters import Parameter
 from urbanground_ros.parameters import ParameterError
 from urbanground_ros.parameters import read_values
+from urbanground_ros.resources import project_file
 
 TABLE = (
     Parameter('port', 10000, 'a port', 0, 65535),
@@ -50,3 +53,9 @@ def test_options_read_as_the_table_says(capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(['--port', '70000'])
     assert 'expected a whole number from 0 to 65535' in capsys.readouterr().err
+
+
+def test_the_shipped_file_has_every_parameter_of_the_bridge_at_its_default():
+    from urbanground_ros.bridge.nodes.bridge import PARAMETERS
+    file = yaml.safe_load(project_file('config/bridge.yaml').read_text())
+    assert file == {'bridge': {'ros__parameters': defaults(PARAMETERS)}}
