@@ -15,7 +15,8 @@ from urbanground_ros.launching import with_arguments
 def describe(values: dict[str, Any]) -> list[Node]:
     """Return the bridge."""
     return [Node(package='urbanground', executable='urbanground', arguments=['bridge'],
-                 name='bridge', output='screen', parameters=[values], on_exit=lost)]
+                 name='bridge', exec_name='bridge', output='screen', parameters=[values],
+                 on_exit=lost)]
 
 
 def generate_launch_description() -> LaunchDescription:

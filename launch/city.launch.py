@@ -27,7 +27,8 @@ def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
     """Return bridge, city and RViz."""
     actions = [
         Node(package='urbanground', executable='urbanground', arguments=['bridge'], name='bridge',
-             output='screen', parameters=[{'port': values['port']}], on_exit=lost),
+             exec_name='bridge', output='screen', parameters=[{'port': values['port']}],
+             on_exit=lost),
         # No Node: the city is no part of ROS, and takes no ROS arguments.
         ExecuteProcess(cmd=[ExecutableInPackage('urbanground', 'urbanground'), 'city',
                             '--port', str(values['port']), '--region', values['region'],
@@ -35,8 +36,10 @@ def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
                        name='city', output='screen', on_exit=lost),
     ]
     if values['rviz']:
-        actions.append(Node(package='rviz2', executable='rviz2', name='rviz', output='log',
-                            arguments=['-d', str(project_file('rviz/urbanground.rviz'))]))
+        # First: where it is not installed, nothing else has been started.
+        actions.insert(0, Node(
+            package='rviz2', executable='rviz2', name='rviz', output='log',
+            arguments=['-d', str(project_file('rviz/urbanground.rviz'))]))
     return actions
 
 
