@@ -39,6 +39,7 @@ def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
         # First: where it is not installed, nothing else has been started.
         actions.insert(0, Node(
             package='rviz2', executable='rviz2', name='rviz', output='log',
+            parameters=[{'use_sim_time': True}],
             arguments=['-d', str(project_file('rviz/urbanground.rviz'))]))
     return actions
 
