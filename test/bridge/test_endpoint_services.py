@@ -11,6 +11,7 @@ from typing import Any
 from connector import command
 from connector import Connector
 from connector import eventually
+from connector import matched_publisher
 from connector import message
 import pytest
 from rclpy.callback_groups import ReentrantCallbackGroup
@@ -263,7 +264,7 @@ def test_the_executor_goes_on_while_a_call_is_outstanding(
     unity = connect(serve(executor_class))
     unity.command('__unity_service', topic='/slow', message_name='std_srvs/Trigger')
     unity.subscribe('/down', 'std_msgs/String')
-    down = ros.create_publisher(String, '/down', 10)
+    down = matched_publisher(ros, String, '/down')
     client = ros.create_client(Trigger, '/slow')
     assert client.wait_for_service(5.0)
     future = client.call_async(Trigger.Request())
