@@ -258,10 +258,13 @@ class EpisodeNode(Node):
         self._tasks = {task.id: task for task in read_tasks(Path(p['tasks']))}
         self._contexts: dict[str, RegionContext] = {}
         group = ReentrantCallbackGroup()
-        self._city = RosCity(self, p['connect_timeout'])
+        # What answers many times a second has a node and a thread of its own: an executor of
+        # several threads costs more for each message than all the rest of a step.
+        self._client = Node('episode_client', context=self.context)
+        self._city = RosCity(self._client, p['connect_timeout'])
         self._sink = RosSink(self)
         self._commands = CommandSource(
-            self, stamped=p['stamped_cmd_vel'], silence=p['cmd_vel_silence']
+            self._client, stamped=p['stamped_cmd_vel'], silence=p['cmd_vel_silence']
         )
         self._goal = self.create_publisher(PoseStamped, 'goal', latched())
         self._goal_fix = self.create_publisher(NavSatFix, 'goal/fix', latched())
@@ -286,6 +289,10 @@ class EpisodeNode(Node):
             callback_group=group,
             goal_callback=self._accept,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
+        )
+        self._stack = ExitStack()
+        self._stack.enter_context(
+            spinning(self._client, SingleThreadedExecutor(context=self.context))
         )
         self._door = Door(p['agent_domain'], self._act)
 
@@ -523,6 +530,7 @@ class EpisodeNode(Node):
             self._city.close()
             self._busy.acquire(timeout=self.END_TIMEOUT)
             self._door.close()
+            self._stack.close()
         super().destroy_node()
 
 
