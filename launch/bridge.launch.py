@@ -4,9 +4,9 @@
 
 from typing import Any
 
+from launch import LaunchDescription
 from launch_ros.actions import Node
 
-from launch import LaunchDescription
 from urbanground_ros.bridge.nodes.bridge import PARAMETERS
 from urbanground_ros.launching import lost
 from urbanground_ros.launching import with_arguments

@@ -4,11 +4,11 @@
 
 from typing import Any
 
+from launch import LaunchDescription
 from launch.actions import ExecuteProcess
 from launch_ros.actions import Node
 from launch_ros.substitutions import ExecutableInPackage
 
-from launch import LaunchDescription
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.launching import lost
 from urbanground_ros.launching import with_arguments

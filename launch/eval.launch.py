@@ -4,13 +4,13 @@
 
 from typing import Any
 
+from launch import LaunchDescription
 from launch.actions import EmitEvent
 from launch.actions import ExecuteProcess
 from launch.events import Shutdown
 from launch.events.process import ProcessExited
 from launch.launch_context import LaunchContext
 
-from launch import LaunchDescription
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.evaluate.config import PARAMETERS
 from urbanground_ros.evaluate.domains import Domains

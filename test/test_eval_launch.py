@@ -12,13 +12,13 @@ pytest.importorskip(
     'launch_testing', reason='launch_testing is not installed here: a ROS 2 installation has it'
 )
 
+from launch import LaunchDescription
 from launch.actions import IncludeLaunchDescription
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from launch_testing import post_shutdown_test
 from launch_testing.actions import ReadyToTest
 from launch_testing.asserts import assertExitCodes
 
-from launch import LaunchDescription
 from urbanground_ros.evaluate.domains import Domains
 
 LAUNCH = Path(__file__).resolve().parents[1] / 'launch' / 'eval.launch.py'

@@ -26,8 +26,8 @@ from std_msgs.msg import String
 from std_srvs.srv import Empty
 from std_srvs.srv import SetBool
 from std_srvs.srv import Trigger
-
 from urbanground.srv import CityPlace
+
 from urbanground_ros.bridge.endpoint import Endpoint
 from urbanground_ros.bridge.shared import failure_response
 

@@ -26,11 +26,11 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image
 from sensor_msgs.msg import NavSatFix
 from tf2_msgs.msg import TFMessage
-from visualization_msgs.msg import MarkerArray
-
 from urbanground.action import Act
 from urbanground.msg import Outcome
 from urbanground.msg import TrajectorySample
+from visualization_msgs.msg import MarkerArray
+
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched

@@ -12,11 +12,11 @@ from rclpy.action import ActionServer
 from rclpy.action import CancelResponse
 from rclpy.action import GoalResponse
 from std_srvs.srv import Trigger
-
 from urbanground.action import Act
 from urbanground.msg import Outcome as OutcomeMsg
 from urbanground.msg import TrajectorySample
 from urbanground.srv import CityAct
+
 from urbanground_ros.bridge.convert import observation_to
 from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.episode import Observation

@@ -14,9 +14,17 @@ from geometry_msgs.msg import TwistStamped
 
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import reliable
+from urbanground_ros.parameters import Parameter
 
 if TYPE_CHECKING:
     from rclpy.node import Node
+
+#: Parameters of every node that takes velocity commands.
+PARAMETERS = (
+    Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
+    Parameter('cmd_vel_silence', 0.5, 'simulated seconds without a command until the body stops',
+              0.02, 10.0),
+)
 
 
 class Command(NamedTuple):

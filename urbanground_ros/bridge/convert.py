@@ -11,7 +11,6 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from sensor_msgs.msg import CompressedImage
-
 from urbanground.msg import AgentAction
 from urbanground.msg import CityScene
 from urbanground.msg import CityState as CityStateMsg
@@ -20,6 +19,7 @@ from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Task as TaskMsg
 from urbanground.msg import TrajectorySample
 from urbanground.srv import CityCapabilities
+
 from urbanground_ros.city import Action
 from urbanground_ros.city import Capabilities
 from urbanground_ros.city import CityState

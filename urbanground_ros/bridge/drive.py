@@ -8,8 +8,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from rosgraph_msgs.msg import Clock
-
 from urbanground.srv import CityStep
+
 from urbanground_ros.bridge.commands import CommandSource
 from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import reliable

@@ -16,6 +16,7 @@ from urbanground.srv import CityLoad
 from urbanground.srv import CityPlace
 from urbanground.srv import CitySetScene
 from urbanground.srv import CityStep
+
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import capabilities_from
 from urbanground_ros.bridge.convert import floats

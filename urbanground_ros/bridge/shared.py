@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Mapping
@@ -66,7 +68,7 @@ class Peer(Protocol):
 User = tuple[Peer, str]  # a client, and its own name for the topic or service
 
 
-class Shared:
+class Shared(ABC):
     """A ROS entity, or several, with the clients that use it.
 
     Attributes:
@@ -93,9 +95,9 @@ class Shared:
         """Stop serving a client."""
         self.users = tuple(each for each in self.users if each != user)
 
+    @abstractmethod
     def destroy(self) -> None:
         """Destroy what it has in ROS."""
-        raise NotImplementedError
 
 
 class EchoFilter:

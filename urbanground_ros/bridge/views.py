@@ -29,8 +29,8 @@ from urbanground_ros.palette import OTHER_FEATURE
 
 if TYPE_CHECKING:
     from rclpy.node import Node
-
     from urbanground.msg import PedestrianArray
+
     from urbanground_ros.geo import PedestrianNetwork
 
 #: rviz_rendering keeps at most this many points in a line list (65536 / 4); more vanish.

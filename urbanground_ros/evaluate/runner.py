@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 import subprocess
 import sys
-import threading
 from typing import Any
 
 from rclpy.action import ActionClient
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
 from urbanground.action import RunEpisode
 from urbanground.srv import AbortEpisode
+
+from urbanground_ros.bridge.goals import PendingGoal
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.errors import UrbanGroundError
@@ -71,24 +71,9 @@ class RunnerNode(Node):
         return record
 
     def _wait(self, planned: Planned, goal: RunEpisode.Goal) -> RunEpisode.Result:
-        done = threading.Event()
-        results: list[RunEpisode.Result] = []
-
-        def finish(future: Any) -> None:
-            results.append(future.result().result)
-            done.set()
-
-        def accepted(future: Any) -> None:
-            handle = future.result()
-            if handle.accepted:
-                handle.get_result_async().add_done_callback(finish)
-            else:
-                results.append(RunEpisode.Result(reason='the episode node runs another episode'))
-                done.set()
-
-        self._client.send_goal_async(goal).add_done_callback(accepted)
+        pending = PendingGoal(self._client, goal)
         abort: Any = None
-        while not done.wait(0.05):
+        while not pending.wait(0.05):
             if self._child is None or self._child.poll() is None:
                 continue
             # An agent may end before its episode has begun: until then there is none to abort.
@@ -97,7 +82,8 @@ class RunnerNode(Node):
                     outcome=int(Outcome.AGENT_ERROR), reason=self._obituary(planned.agent)))
         if abort is not None:
             self._agent = ''
-        return results[0]
+        return pending.result or RunEpisode.Result(
+            reason='the episode node runs another episode')
 
     def _obituary(self, agent: str) -> str:
         assert self._child is not None

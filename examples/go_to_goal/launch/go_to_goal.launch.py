@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Start the example stack."""
 
-from launch_ros.actions import Node
-
 from launch import LaunchDescription
+from launch_ros.actions import Node
 
 
 def generate_launch_description() -> LaunchDescription:

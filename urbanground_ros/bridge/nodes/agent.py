@@ -16,12 +16,12 @@ from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
 from urbanground.action import Act
 from urbanground.msg import CityState as CityStateMsg
 from urbanground.msg import EpisodeEvent
 from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Task as TaskMsg
+
 from urbanground_ros.agents import Agent
 from urbanground_ros.agents import make_agent
 from urbanground_ros.agents import World
@@ -30,6 +30,7 @@ from urbanground_ros.bridge.convert import brief_from
 from urbanground_ros.bridge.convert import observation_from
 from urbanground_ros.bridge.convert import state_from
 from urbanground_ros.bridge.convert import to_nanoseconds
+from urbanground_ros.bridge.goals import PendingGoal
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning
@@ -138,37 +139,19 @@ class AgentRunner:
             self._agent.begin(brief, self._seed, world)
             while not observation.finished:
                 state = self._view.state(brief.episode, observation.step) if self._view else None
-                result = self._send(self._agent.act(observation, state))
-                if result is None or not result.observation.episode:
+                action = self._agent.act(observation, state)
+                self._act.wait_for_server()
+                goal = PendingGoal(self._act, Act.Goal(action=action_to(action)))
+                goal.wait()
+                if goal.result is None or not goal.result.observation.episode:
                     break
-                observation = observation_from(result.observation)
+                observation = observation_from(goal.result.observation)
 
     def _wait_for_first(self, episode: str) -> Observation | None:
         """Return an episode's first observation; a door amid an episode shows none."""
         with self._seen:
             self._seen.wait_for(lambda: episode in self._first, 5.0)
             return self._first.get(episode)
-
-    def _send(self, action: Any) -> Act.Result | None:
-        done = threading.Event()
-        results: list[Act.Result | None] = []
-
-        def finish(future: Any) -> None:
-            results.append(future.result().result)
-            done.set()
-
-        def accepted(future: Any) -> None:
-            handle = future.result()
-            if handle.accepted:
-                handle.get_result_async().add_done_callback(finish)
-            else:
-                results.append(None)
-                done.set()
-
-        self._act.wait_for_server()
-        self._act.send_goal_async(Act.Goal(action=action_to(action))).add_done_callback(accepted)
-        done.wait()
-        return results[0]
 
 
 def main(name: str, agent_domain: int, region: str, seed: int,

@@ -13,10 +13,11 @@ from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
 from urbanground.msg import TrajectorySample
 from urbanground.srv import CityCamera
 from urbanground.srv import CityCapabilities
+
+from urbanground_ros.bridge import commands
 from urbanground_ros.bridge.act_server import ActServer
 from urbanground_ros.bridge.drive import RealtimeDrive
 from urbanground_ros.bridge.endpoint import Endpoint
@@ -49,14 +50,7 @@ PARAMETERS = (
         'or nobody (an episode does)',
         choices=('realtime', 'off'),
     ),
-    Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
-    Parameter(
-        'cmd_vel_silence',
-        0.5,
-        'simulated seconds without a command until the body stops',
-        0.02,
-        10.0,
-    ),
+    *commands.PARAMETERS,
     Parameter(
         'camera_period',
         0.5,

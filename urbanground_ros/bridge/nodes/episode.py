@@ -26,7 +26,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from sensor_msgs.msg import NavSatFix
-
 from urbanground.action import Act
 from urbanground.action import RunEpisode
 from urbanground.msg import CityState
@@ -39,6 +38,8 @@ from urbanground.srv import AbortEpisode
 from urbanground.srv import Answer
 from urbanground.srv import ListTasks
 from urbanground.srv import LoadTask
+
+from urbanground_ros.bridge import commands
 from urbanground_ros.bridge.commands import CommandSource
 from urbanground_ros.bridge.convert import action_from
 from urbanground_ros.bridge.convert import brief_to
@@ -94,14 +95,7 @@ PARAMETERS = (
         0.01,
         60.0,
     ),
-    Parameter('stamped_cmd_vel', True, 'cmd_vel is TwistStamped (else Twist)'),
-    Parameter(
-        'cmd_vel_silence',
-        0.5,
-        'simulated seconds without a command until the body stops',
-        0.02,
-        10.0,
-    ),
+    *commands.PARAMETERS,
 )
 
 

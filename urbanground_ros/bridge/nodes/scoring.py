@@ -15,12 +15,12 @@ from rclpy.clock import Clock
 from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-
 from urbanground.msg import EpisodeEvent
 from urbanground.msg import Event as EventMsg
 from urbanground.msg import Metric
 from urbanground.msg import Score
 from urbanground.msg import TrajectorySample
+
 from urbanground_ros.bridge.convert import event_from
 from urbanground_ros.bridge.convert import sample_from
 from urbanground_ros.bridge.convert import to_nanoseconds
