@@ -11,6 +11,8 @@ message carries the monotonic time of its sending in its last eight bytes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 import multiprocessing
 from multiprocessing.connection import Connection as Pipe
 import os
@@ -91,71 +93,63 @@ class Ages:
 
 def run_endpoint(pipe: Pipe) -> None:
     """Process of the endpoint; publishes itself for the yardstick."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import CompressedImage
 
     from urbanground_ros.bridge.endpoint import Endpoint
 
-    rclpy.init()
-    node = rclpy.create_node('endpoint')
-    endpoint = Endpoint(node, port=0, queue_depth=DEPTH, queue_bytes=1 << 30)
-    endpoint.start()
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    spinning = threading.Thread(target=executor.spin, daemon=True)
-    spinning.start()
-    publisher: Any = node.create_publisher(CompressedImage, '/direct', QoSProfile(depth=DEPTH))
-    pipe.send(endpoint.port)
-    while (order := pipe.recv()) is not None:
-        send(publisher.publish, *order)
-        pipe.send(None)
-    endpoint.close()
-    stop(node, executor, spinning)
+    with spun_node('endpoint') as node:
+        endpoint = Endpoint(node, port=0, queue_depth=DEPTH, queue_bytes=1 << 30)
+        endpoint.start()
+        publisher: Any = node.create_publisher(CompressedImage, '/direct', QoSProfile(depth=DEPTH))
+        pipe.send(endpoint.port)
+        while (order := pipe.recv()) is not None:
+            send(publisher.publish, *order)
+            pipe.send(None)
+        endpoint.close()
 
 
 def run_ros(pipe: Pipe) -> None:
     """Process of the ROS node on the far side."""
-    import rclpy
-    from rclpy.executors import SingleThreadedExecutor
     from rclpy.qos import QoSProfile
     from sensor_msgs.msg import CompressedImage
 
-    rclpy.init()
-    node = rclpy.create_node('far_side')
     qos = QoSProfile(depth=DEPTH)
     ages = {path: Ages() for path in ('up', 'direct')}
-    for path, each in ages.items():
-        node.create_subscription(CompressedImage, f'/{path}', each.add, qos, raw=True)
-    publisher: Any = node.create_publisher(CompressedImage, '/down', qos)
-    executor = SingleThreadedExecutor()
-    executor.add_node(node)
-    spinning = threading.Thread(target=executor.spin, daemon=True)
-    spinning.start()
-    while node.count_publishers('/up') < 1 or publisher.get_subscription_count() < 1:
-        time.sleep(0.01)
-    time.sleep(0.5)
-    pipe.send(None)
-    while (order := pipe.recv()) is not None:
-        what, *arguments = order
-        if what == 'clear':
-            ages[arguments[0]].clear()
-            pipe.send(None)
-        elif what == 'wait':
-            path, count = arguments
-            pipe.send(ages[path].wait(count))
-        else:
-            send(publisher.publish, *arguments)
-            pipe.send(None)
-    stop(node, executor, spinning)
+    with spun_node('far_side') as node:
+        for path, each in ages.items():
+            node.create_subscription(CompressedImage, f'/{path}', each.add, qos, raw=True)
+        publisher: Any = node.create_publisher(CompressedImage, '/down', qos)
+        while node.count_publishers('/up') < 1 or publisher.get_subscription_count() < 1:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        pipe.send(None)
+        while (order := pipe.recv()) is not None:
+            what, *arguments = order
+            if what == 'clear':
+                ages[arguments[0]].clear()
+                pipe.send(None)
+            elif what == 'wait':
+                path, count = arguments
+                pipe.send(ages[path].wait(count))
+            else:
+                send(publisher.publish, *arguments)
+                pipe.send(None)
 
 
-def stop(node: Any, executor: Any, spinning: threading.Thread) -> None:
-    executor.shutdown()
-    spinning.join()
-    node.destroy_node()
-    node.context.try_shutdown()
+@contextmanager
+def spun_node(name: str) -> Iterator[Any]:
+    """A node of this process, spun in a thread of its own."""
+    import rclpy
+    from rclpy.executors import SingleThreadedExecutor
+
+    from urbanground_ros.bridge.spin import initialized
+    from urbanground_ros.bridge.spin import spinning
+
+    with initialized():
+        node = rclpy.create_node(name)
+        with spinning(node, SingleThreadedExecutor()):
+            yield node
 
 
 class Client:

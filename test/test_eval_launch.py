@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evaluation under the real launch: it ends by itself, and all its processes with it."""
 
+from contextlib import closing
 from pathlib import Path
 import tempfile
 import unittest
@@ -28,18 +29,19 @@ LAUNCH = Path(__file__).resolve().parents[1] / 'launch' / 'eval.launch.py'
 def generate_test_description():
     """Describe an evaluation of the oracle on one task, in a domain of its own."""
     out = tempfile.TemporaryDirectory()
-    domains = Domains()
+    with closing(Domains()) as domains:
+        domain = domains.take()
     evaluation = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(LAUNCH)),
         launch_arguments={
             'agents': 'oracle',
             'count': '1',
             'pictures': 'false',
-            'domain': str(domains.take()),
+            'domain': str(domain),
             'out': out.name,
         }.items(),
     )
-    return LaunchDescription([evaluation, ReadyToTest()]), {'out': out, 'domains': domains}
+    return LaunchDescription([evaluation, ReadyToTest()]), {'out': out}
 
 
 class TestWhileItRuns(unittest.TestCase):

@@ -12,10 +12,9 @@ os.environ['ROS_DOMAIN_ID'] = str(1 + os.getpid() % 100)
 
 from collections.abc import Callable
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack
 import itertools
 from pathlib import Path
-import threading
 from typing import Any
 
 from connector import Connector
@@ -23,11 +22,12 @@ import pytest
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import Executor
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
 from urbanground_ros.bridge.endpoint import Endpoint
+from urbanground_ros.bridge.spin import initialized
+from urbanground_ros.bridge.spin import spinning
 
 _numbers = itertools.count()
 
@@ -45,47 +45,25 @@ def transcripts() -> Path:
 @pytest.fixture(scope='session')
 def context() -> Iterator[None]:
     """ROS, for as long as the tests run."""
-    rclpy.init()
-    yield
-    rclpy.try_shutdown()
+    with initialized():
+        yield
 
 
 @pytest.fixture
 def spin(context: None) -> Iterator[Callable[..., Node]]:
     """Makes a node that an executor spins in a thread of its own.
 
-    What the executor raises is raised by its thread, which pytest turns into an error.
+    What a callback raises is raised when the test ends.
     """
-    stops: list[Callable[[], None]] = []
+    with ExitStack() as stack:
 
-    def make(
-        name: str,
-        executor_class: type[Executor] = SingleThreadedExecutor,
-        context: Context | None = None,
-    ) -> Node:
-        node = rclpy.create_node(f'{name}_{next(_numbers)}', context=context)
-        executor = executor_class(context=context)
-        executor.add_node(node)
+        def make(name: str, executor_class: type[Executor] = SingleThreadedExecutor) -> Node:
+            node = rclpy.create_node(f'{name}_{next(_numbers)}')
+            future = stack.enter_context(spinning(node, executor_class()))
+            stack.callback(lambda: future.done() and future.result())
+            return node
 
-        def run() -> None:
-            with suppress(ExternalShutdownException):
-                executor.spin()
-
-        thread = threading.Thread(target=run)
-        thread.start()
-
-        def stop() -> None:
-            executor.shutdown(timeout_sec=2.0)
-            thread.join(5.0)
-            node.destroy_node()
-            assert not thread.is_alive()
-
-        stops.append(stop)
-        return node
-
-    yield make
-    for stop in reversed(stops):
-        stop()
+        yield make
 
 
 @pytest.fixture
@@ -95,12 +73,13 @@ def ros(spin: Callable[..., Node]) -> Node:
 
 
 @pytest.fixture
-def stranger(spin: Callable[..., Node]) -> Iterator[Node]:
+def stranger() -> Iterator[Node]:
     """A ROS node in a DDS participant of its own, as in another process."""
     own = Context()
-    rclpy.init(context=own)
-    yield spin('stranger', context=own)
-    own.try_shutdown()
+    with initialized(own):
+        node = rclpy.create_node(f'stranger_{next(_numbers)}', context=own)
+        with spinning(node, SingleThreadedExecutor(context=own)):
+            yield node
 
 
 @pytest.fixture

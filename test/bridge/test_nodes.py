@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 import math
 import os
 import subprocess
@@ -15,10 +16,8 @@ from geometry_msgs.msg import TwistStamped
 from nav_msgs.msg import Odometry
 import numpy as np
 import pytest
-import rclpy
 from rclpy.action import ActionClient
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
@@ -36,6 +35,8 @@ from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.bridge.ros_city import RosCity
+from urbanground_ros.bridge.spin import initialized
+from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import Action
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
@@ -66,21 +67,13 @@ class World:
             domain, 'bridge', '--ros-args', '-p', f'port:={port}', '-p', f'drive:="{drive}"'
         )
         self.city_process = start(domain, 'city', '--port', port)
-        self.context = Context()
-        self.context.init(domain_id=domain)
-        self.node = Node('client', context=self.context)
-        self.executor = SingleThreadedExecutor(context=self.context)
-        self.executor.add_node(self.node)
-        self.thread = threading.Thread(target=self._spin, daemon=True)
-        self.thread.start()
+        context = Context()
+        self.stack = ExitStack()
+        self.stack.enter_context(initialized(context, domain_id=domain))
+        self.node = Node('client', context=context)
+        self.stack.enter_context(spinning(self.node, SingleThreadedExecutor(context=context)))
         self.city = RosCity(self.node)
         self.city.wait_until_connected()
-
-    def _spin(self):
-        try:
-            self.executor.spin()
-        except ExternalShutdownException:
-            pass
 
     def collect(self, kind, topic, qos):
         messages = []
@@ -88,8 +81,7 @@ class World:
         return messages
 
     def close(self):
-        rclpy.try_shutdown(context=self.context)
-        self.thread.join(5)
+        self.stack.close()
         stop_children([self.city_process, self.bridge])
 
 

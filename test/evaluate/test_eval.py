@@ -199,34 +199,34 @@ def test_agent_domain_shows_the_door_alone(tasks, tmp_path):
     slow = f'{sys.executable} -c "import time; time.sleep(60)"'
     with closing(Domains()) as domains:
         world = domains.take()
-        process = subprocess.Popen(
-            [
-                *PROGRAM,
-                'eval',
-                '--agents',
-                'stack',
-                '--stack-command',
-                slow,
-                '--tasks',
-                str(tasks),
-                '--out',
-                str(tmp_path / 'out'),
-                '--pictures',
-                'false',
-                '--domain',
-                str(world),
-            ],
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        try:
-            inside = agent_domain(process)
-            topics, services = look_into(inside, 'door')
-        finally:
-            os.killpg(process.pid, signal.SIGINT)
-            process.wait(30)
+    process = subprocess.Popen(
+        [
+            *PROGRAM,
+            'eval',
+            '--agents',
+            'stack',
+            '--stack-command',
+            slow,
+            '--tasks',
+            str(tasks),
+            '--out',
+            str(tmp_path / 'out'),
+            '--pictures',
+            'false',
+            '--domain',
+            str(world),
+        ],
+        start_new_session=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        inside = agent_domain(process)
+        topics, services = look_into(inside, 'door')
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(30)
     assert topics == {'/task', '/observation', '/act/_action/feedback', '/act/_action/status'}
     assert services == {
         '/answer',

@@ -17,6 +17,7 @@ from urbanground.srv import CityPlace
 from urbanground.srv import CitySetScene
 from urbanground.srv import CityStep
 
+from urbanground_ros.bridge.asking import ask_until_answered
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import capabilities_from
 from urbanground_ros.bridge.convert import floats
@@ -53,6 +54,7 @@ class RosCity:
             name: node.create_client(kind, f'city/{name}')
             for name, kind in (('act', CityAct), ('step', CityStep), ('load', CityLoad),
                                ('set_scene', CitySetScene), ('place', CityPlace),
+                               # The last: whoever has its answer is known by all of them.
                                ('capabilities', CityCapabilities))}
 
     def close(self) -> None:
@@ -72,6 +74,15 @@ class RosCity:
                     raise CityError(f'no city: nobody serves city/{name} after '
                                     f'{self._connect_timeout:g} s, expected a city connected to '
                                     'the bridge')
+        self._capabilities()
+
+    def _capabilities(self) -> CityCapabilities.Response:
+        answer = ask_until_answered(
+            self._clients['capabilities'], CityCapabilities.Request(), self._connect_timeout,
+            lambda: self._closed)
+        if answer is None:
+            raise CityError('the city did not answer capabilities: it left or is stuck')
+        return answer
 
     def _call(self, name: str, request: Any, timeout: float = CALL_TIMEOUT) -> Any:
         client = self._clients[name]
@@ -96,7 +107,7 @@ class RosCity:
 
     def capabilities(self) -> Capabilities:
         """Return what the city can do."""
-        return capabilities_from(self._call('capabilities', CityCapabilities.Request()))
+        return capabilities_from(self._capabilities())
 
     def load(self, region: str, seed: int, placement: Placement, scene: Scene,
              markers: Sequence[GeoPoint] = (), *, want_image: bool = False) -> Reply:

@@ -26,12 +26,15 @@ class Domains:
         self._taken: set[int] = set()
 
     def take(self, wanted: int = 0) -> int:
-        """Return a free domain, or hold the wanted one.
+        """Return a free domain, or hold the wanted one, where others may look on.
 
         Raises:
-            UrbanGroundError: none is free.
+            UrbanGroundError: none is free, or another run holds the wanted one.
         """
         if wanted:
+            if not self._lock(wanted, alone=False):
+                raise UrbanGroundError(f'DDS domain {wanted}: another run on this machine uses '
+                                       'it; choose another ROS_DOMAIN_ID or domain')
             self._taken.add(wanted)
             return wanted
         # Different runs begin at different places, so that they seldom meet at all.
@@ -43,7 +46,7 @@ class Domains:
                 return domain
         raise UrbanGroundError('no DDS domain from 1 to 101 is free on this machine')
 
-    def _lock(self, domain: int) -> bool:
+    def _lock(self, domain: int, *, alone: bool = True) -> bool:
         path = Path(tempfile.gettempdir()) / f'urbanground-domain-{domain}.lock'
         try:
             lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
@@ -51,8 +54,9 @@ class Domains:
             return False
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-                probe.bind(('127.0.0.1', _PORT_BASE + _DOMAIN_GAIN * domain + _UNICAST))
+            if alone:
+                with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+                    probe.bind(('127.0.0.1', _PORT_BASE + _DOMAIN_GAIN * domain + _UNICAST))
         except OSError:
             os.close(lock)
             return False

@@ -16,7 +16,8 @@ from rclpy.node import Node
 from urbanground.action import RunEpisode
 from urbanground.srv import AbortEpisode
 
-from urbanground_ros.bridge.goals import PendingGoal
+from urbanground_ros.bridge.asking import ask_until_answered
+from urbanground_ros.bridge.asking import PendingGoal
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.errors import UrbanGroundError
@@ -72,15 +73,14 @@ class RunnerNode(Node):
 
     def _wait(self, planned: Planned, goal: RunEpisode.Goal) -> RunEpisode.Result:
         pending = PendingGoal(self._client, goal)
-        abort: Any = None
         while not pending.wait(0.05):
             if self._child is None or self._child.poll() is None:
                 continue
             # An agent may end before its episode has begun: until then there is none to abort.
-            if abort is None or (abort.done() and not abort.result().accepted):
-                abort = self._abort.call_async(AbortEpisode.Request(
-                    outcome=int(Outcome.AGENT_ERROR), reason=self._obituary(planned.agent)))
-        if abort is not None:
+            ask_until_answered(self._abort, AbortEpisode.Request(
+                outcome=int(Outcome.AGENT_ERROR), reason=self._obituary(planned.agent)),
+                self._config['connect_timeout'])
+        if self._child is not None and self._child.poll() is not None:
             self._agent = ''
         return pending.result or RunEpisode.Result(
             reason='the episode node runs another episode')

@@ -7,12 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 import os
 from pathlib import Path
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.evaluate import leash
 from urbanground_ros.evaluate.graph import Process
 from urbanground_ros.interrupts import interrupts
 
@@ -22,14 +24,21 @@ GRACE = 10.0
 
 def start_child(command: Sequence[str], environment: dict[str, str],
                 log: Path | None) -> subprocess.Popen[bytes]:
-    """Start a process in a session of its own, its output in a log if one is given."""
+    """Start a process in a session of its own, its output in a log if one is given.
+
+    It is interrupted when the thread that started it ends, even by SIGKILL.
+
+    Raises:
+        UrbanGroundError: there is no such program.
+    """
+    if shutil.which(command[0]) is None:
+        raise UrbanGroundError(f'{command[0]}: cannot be started: no such program')
     out = log.open('ab') if log is not None else None
     try:
         return subprocess.Popen(
-            list(command), env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+            [sys.executable, '-I', '-S', leash.__file__, str(os.getpid()), *command],
+            env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
             stdout=out, stderr=subprocess.STDOUT if out else None, start_new_session=True)
-    except OSError as error:
-        raise UrbanGroundError(f'{command[0]}: cannot be started: {error.strerror}') from error
     finally:
         if out is not None:
             out.close()

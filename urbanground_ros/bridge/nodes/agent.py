@@ -25,12 +25,12 @@ from urbanground.msg import Task as TaskMsg
 from urbanground_ros.agents import Agent
 from urbanground_ros.agents import make_agent
 from urbanground_ros.agents import World
+from urbanground_ros.bridge.asking import PendingGoal
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import brief_from
 from urbanground_ros.bridge.convert import observation_from
 from urbanground_ros.bridge.convert import state_from
 from urbanground_ros.bridge.convert import to_nanoseconds
-from urbanground_ros.bridge.goals import PendingGoal
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning

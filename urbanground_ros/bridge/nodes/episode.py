@@ -47,6 +47,7 @@ from urbanground_ros.bridge.convert import observation_to
 from urbanground_ros.bridge.convert import state_to
 from urbanground_ros.bridge.convert import to_time
 from urbanground_ros.bridge.qos import latched
+from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.bridge.ros_city import RosCity
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import run
@@ -227,6 +228,8 @@ class EpisodeNode(Node):
 
     #: Wall seconds for the scoring node to finish a record.
     SCORE_TIMEOUT = 60.0
+    #: Wall seconds for the scoring node to hear of an episode before it is begun again.
+    BEGIN_TIMEOUT = 5.0
     #: Wall seconds for subscribers to confirm a goal.
     ACK_TIMEOUT = 2.0
     #: Wall seconds for a running episode to break off when the node ends.
@@ -263,9 +266,13 @@ class EpisodeNode(Node):
         self._goal = self.create_publisher(PoseStamped, 'goal', latched())
         self._goal_fix = self.create_publisher(NavSatFix, 'goal/fix', latched())
         self._scores: dict[str, Score] = {}
+        self._followed = ''  # the episode that the scoring node follows
         self._scored = threading.Condition()
         self.create_subscription(
             Score, 'score/final', self._take_score, latched(10), callback_group=group
+        )
+        self.create_subscription(
+            Score, 'score/begun', self._take_begun, reliable(10), callback_group=group
         )
         # Guards the episode: its agent, its watchdog and its runner live in threads of their own.
         self._lock = threading.RLock()
@@ -339,6 +346,11 @@ class EpisodeNode(Node):
             self._scores[score.episode] = score
             self._scored.notify_all()
 
+    def _take_begun(self, score: Score) -> None:
+        with self._scored:
+            self._followed = score.episode
+            self._scored.notify_all()
+
     # -- episodes -------------------------------------------------------------------------
 
     def _accept(self, request: RunEpisode.Goal) -> GoalResponse:
@@ -376,12 +388,13 @@ class EpisodeNode(Node):
             )
             with self._scored:
                 self._scores.pop(episode.id, None)
+                self._followed = ''
             self._city.wait_until_connected()
             # Before the first odometry of the episode: a stack then answers it for this goal.
             self._show_goal(task, context)
+            observation = self._begin(episode)
             with self._lock:
                 self._episode = episode
-                observation = episode.begin()
                 self._heard = time.monotonic()
             drive(goal, episode, observation)
             score = self._wait_for_score(episode.id)
@@ -403,19 +416,36 @@ class EpisodeNode(Node):
                 self._episode = None
             self._busy.release()
 
-    def _wait_for_score(self, episode: str) -> Score:
+    def _begin(self, episode: Episode) -> Observation:
+        """Begin an episode, again until the scoring node follows it.
+
+        What is published before the scoring node is discovered never reaches it.
+        """
         deadline = time.monotonic() + self.SCORE_TIMEOUT
+        while True:
+            observation = episode.begin()
+            if self._wait_for_scoring(lambda: self._followed == episode.id, self.BEGIN_TIMEOUT):
+                return observation
+            if time.monotonic() > deadline:
+                raise UrbanGroundError(
+                    f'episode {episode.id}: nobody follows it after {self.SCORE_TIMEOUT:g} s, is '
+                    'the scoring node up?'
+                )
+
+    def _wait_for_score(self, episode: str) -> Score:
+        if not self._wait_for_scoring(lambda: episode in self._scores, self.SCORE_TIMEOUT):
+            raise UrbanGroundError(
+                f'episode {episode}: no score after {self.SCORE_TIMEOUT:g} s, is the scoring '
+                'node up?'
+            )
         with self._scored:
-            while episode not in self._scores:
-                left = deadline - time.monotonic()
-                self._check_running()
-                if left <= 0:
-                    raise UrbanGroundError(
-                        f'episode {episode}: no score after '
-                        f'{self.SCORE_TIMEOUT:g} s, is the scoring node up?'
-                    )
-                self._scored.wait(left)
             return self._scores.pop(episode)
+
+    def _wait_for_scoring(self, ready: Callable[[], bool], timeout: float) -> bool:
+        with self._scored:
+            heard = self._scored.wait_for(lambda: self._ending or ready(), timeout)
+        self._check_running()
+        return heard
 
     def _show_goal(self, task: Task, context: RegionContext) -> None:
         """Publish a task's goal; its stamp is 0, for it holds at any time."""

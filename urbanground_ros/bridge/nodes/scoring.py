@@ -54,8 +54,9 @@ class ScoringNode(Node):
     """Collects each episode from its topics and scores it by the same code as in process.
 
     Samples, events and the episode's own messages travel on topics of their own: nothing is
-    assumed of their order across topics. A load begins a new trajectory (sequence 0); an
-    episode ends when every sample and event that its last message counts has come.
+    assumed of their order across topics. A load begins a new trajectory (sequence 0);
+    `score/begun` says that an episode's beginning and first sample have come; an episode ends
+    when every sample and event that its last message counts has come.
     """
 
     def __init__(self, **kwargs: Any) -> None:
@@ -74,8 +75,10 @@ class ScoringNode(Node):
         self._events: list[Event] = []
         self._recorder: EpisodeRecorder | None = None
         self._begin: EpisodeEvent | None = None
+        self._acknowledged = False
         self._end: tuple[EpisodeEvent, float] | None = None
         self._sequence = 0
+        self._begun = self.create_publisher(Score, 'score/begun', reliable(10))
         self._live = self.create_publisher(Score, 'score/live', reliable(10))
         self._final = self.create_publisher(Score, 'score/final', latched(10))
         self.create_subscription(TrajectorySample, 'trajectory/sample', self._take_sample,
@@ -91,6 +94,7 @@ class ScoringNode(Node):
             self._samples = []
             self._events = [e for e in self._events if e.stamp_ns >= sample.stamp_ns]
         self._samples.append(sample)
+        self._acknowledge()
         self._check()
 
     def _take_event(self, msg: EventMsg) -> None:
@@ -129,6 +133,14 @@ class ScoringNode(Node):
                                          self._contexts[settings.region].network)
         self._begin, self._end = msg, None
         self._sequence = msg.sequence
+        self._acknowledged = False
+        self._acknowledge()
+
+    def _acknowledge(self) -> None:
+        """Tell the episode node once that the running episode is followed."""
+        if self._recorder is not None and not self._acknowledged and self._own_samples():
+            self._acknowledged = True
+            self._begun.publish(Score(episode=self._recorder.id))
 
     def _own_samples(self) -> list[Sample]:
         """Return the trajectory if it is this episode's: its load came before or after BEGIN."""
