@@ -345,13 +345,12 @@ def test_the_clock_runs_by_its_scale():
     assert city.step(0, 0, 0, 1.0).state.time_of_day == 10.0
 
 
-def test_people_are_promised_to_nobody():
+def test_people_without_a_network_are_missing_and_told():
     city = rig.new_city()
     reply = city.set_scene(Scene(pedestrians=20))
     assert reply.accepted
-    assert 'no people' in reply.message
+    assert reply.message == 'scene set; the ways here have room for 0 of 20 people'
     assert (reply.state.pedestrian_count, reply.state.pedestrians_active) == (0, False)
-    assert not city.capabilities().pedestrian_positions
 
 
 def test_capabilities_tell_the_region():
@@ -452,3 +451,17 @@ def test_same_calls_give_the_same_bytes_here_and_in_another_process():
                            capture_output=True, text=True).stdout.split()
     assert digest() == digest()
     assert other == [digest()]
+
+
+def test_rain_falls_on_the_body_and_a_roof_keeps_it_off():
+    city = rig.new_city(scene=Scene('rainy'))
+    reply = city.step(0, 0, 0, 10.0)
+    assert [event.kind for event in reply.events] == [EventKind.RAIN_IN]
+    assert reply.state.rain_hits == pytest.approx(10 * 40 * 0.55, abs=2)
+    heavier = city.set_scene(Scene('thunderstorm'))
+    hits = heavier.state.rain_hits
+    assert city.step(0, 0, 0, 10.0).state.rain_hits - hits == pytest.approx(10 * 40 * 0.95, abs=2)
+    dry = city.set_scene(Scene('cloudy')).state
+    reply = city.step(0, 0, 0, 1.0)
+    assert [event.kind for event in reply.events] == [EventKind.RAIN_OUT]
+    assert reply.state.rain_hits == dry.rain_hits

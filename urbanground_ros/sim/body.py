@@ -128,6 +128,12 @@ class Body:
             self.escape()
         self.velocity = (self.feet - start) / self._period
 
+    def push(self, x: float, y: float) -> None:
+        """Move horizontally (m) as far as walls allow, as part of the tick that was done last."""
+        pushed = self._slide(self.feet, LVector3d(x, y, 0))
+        self.velocity += (pushed - self.feet) / self._period
+        self.feet = pushed
+
     def escape(self) -> None:
         """Push the body out of the triangles that it overlaps, to half a skin from them."""
         for _ in range(MAX_ESCAPES):

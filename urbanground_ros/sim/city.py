@@ -36,6 +36,10 @@ from urbanground_ros.sim.collision import CollisionWorld
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.mapview import draw_marks
 from urbanground_ros.sim.mapview import MapView
+from urbanground_ros.sim.people import Crowd
+from urbanground_ros.sim.people import People
+from urbanground_ros.sim.people import TICKS_PER_CHOICE
+from urbanground_ros.sim.rain import Rain
 from urbanground_ros.sim.region import CityRegion
 from urbanground_ros.sim.region import open_region
 from urbanground_ros.sim.renderer import encode_jpeg
@@ -59,6 +63,8 @@ MAX_YAW_RATE = math.pi
 #: A map is drawn in the light of a clear noon, whatever the hour and the weather.
 MAP_LIGHT = replace(lighting(WEATHERS['sunny'], 11.2 * 3600.0), haze=0.0)
 
+_IN_RAIN = EventKind.RAIN_IN, 'came into the rain'
+_OUT_OF_RAIN = EventKind.RAIN_OUT, 'came out of the rain'
 _BEARING = {'forward': 0.0, 'left': math.pi / 2, 'backward': math.pi, 'right': -math.pi / 2}
 
 
@@ -75,6 +81,10 @@ class Listener(Protocol):
 
     def picture(self, stamp_ns: int, jpeg: bytes) -> None:
         """Take a picture that was due by the camera's period."""
+        ...
+
+    def people(self, stamp_ns: int, people: People) -> None:
+        """Take the people around the body, ten times a simulated second."""
         ...
 
 
@@ -125,7 +135,8 @@ class HeadlessCity:
         self._tick = 0
         self._cancel = threading.Event()
         self._camera_ticks = 0
-        self._reset(0, Scene(), ())
+        self._scene = Scene()
+        self._reset(0, self._scene, ())
 
     # -- the City interface ------------------------------------------------------------------
 
@@ -140,7 +151,8 @@ class HeadlessCity:
                      'origin': GeoPoint(frame.latitude, frame.longitude, frame.altitude)}
         return Capabilities(
             city=f'headless {__version__}', physics_period=period,
-            sample_period=TICKS_PER_SAMPLE * period, image_width=width, image_height=height,
+            sample_period=TICKS_PER_SAMPLE * period, pedestrian_positions=True,
+            image_width=width, image_height=height,
             horizontal_fov=self._fov if self._renderer else 0.0,
             **known)  # type: ignore[arg-type]
 
@@ -172,8 +184,9 @@ class HeadlessCity:
         self._tick += 1
         self._reset(seed, scene, marks)
         self._put(feet, placement.yaw)
+        self._gather()
         self._emit()
-        return self._reply(True, f'loaded {found.name}{self._without_people()}', want_image)
+        return self._reply(True, f'loaded {found.name}{self._missing_people()}', want_image)
 
     def act(self, action: Action, *, want_image: bool = False) -> Reply:
         """Execute one structured action; refuse one that is invalid or of the other mode.
@@ -230,9 +243,12 @@ class HeadlessCity:
         """
         self._begin()
         check_scene(scene)
+        gather = scene.pedestrians != self._scene.pedestrians
         self._scene = scene
         self._scene_tick = self._tick
-        return self._reply(True, f'scene set{self._without_people()}', False)
+        if gather:
+            self._gather()
+        return self._reply(True, f'scene set{self._missing_people()}', False)
 
     def place(self, placement: Placement) -> Reply:
         """Put the body somewhere else, in a level first-person view; takes one tick.
@@ -295,12 +311,13 @@ class HeadlessCity:
         """Return a digest of everything that the future depends on."""
         body = self._body
         numbers = struct.pack(
-            '<QqqQQQQQddddddddd?ddQ', self._seed, self._tick, self._load_tick, self._sequence,
+            '<QqqQQQQQddddddddd?dQ', self._seed, self._tick, self._load_tick, self._sequence,
             self._actions, self._teleports, self._contacts, self._scene.pedestrians,
             *body.feet, *body.velocity, body.fall_speed, body.yaw, body.pitch, body.grounded,
-            self._rain_exposure, self._time_of_day(), self._scene_tick)
+            self._time_of_day(), self._scene_tick)
         words = repr((self._mode, self._map, self._pin, self._markers, self._touching,
-                      self._scene, self._region and self._region.name))
+                      self._scene, self._region and self._region.name, self._rain.digest(),
+                      self._bumps, sorted(self._met), self._crowd and self._crowd.digest()))
         return hashlib.sha256(numbers + words.encode()).hexdigest()
 
     def close(self) -> None:
@@ -324,7 +341,10 @@ class HeadlessCity:
         self._actions: int = 0
         self._teleports = 0
         self._contacts = 0
-        self._rain_exposure = 0.0
+        self._rain = Rain(seed)
+        self._crowd: Crowd | None = None
+        self._bumps = 0
+        self._met: set[int] = set()
         self._yaw_rate = 0.0
         self._touching: tuple[float, float, float] | None = None
         self._last: Sample | None = None
@@ -372,12 +392,15 @@ class HeadlessCity:
         self._look(turn, pitch_rate * period)
         self._yaw_rate = yaw_rate
         self._tick += 1
+        self._among_people()
         self._note_contact()
-        if WEATHERS[self._scene.weather].rain and not body.sheltered():
-            self._rain_exposure += period
+        if self._rain.tick(body, WEATHERS[self._scene.weather].rain, period):
+            self._note(*_IN_RAIN if self._rain.exposed else _OUT_OF_RAIN)
         elapsed = self._tick - self._load_tick
         if elapsed % TICKS_PER_SAMPLE == 0:
             self._emit()
+        if self._crowd and self.listener and elapsed % TICKS_PER_CHOICE == 0:
+            self.listener.people(self._tick * self._period_ns, self._crowd.now())
         if self._camera_ticks and self.listener and elapsed % self._camera_ticks == 0:
             self.listener.picture(self._tick * self._period_ns, self.picture())
 
@@ -392,15 +415,44 @@ class HeadlessCity:
         if self._body.touched:
             if self._touching is None:
                 self._contacts += 1
-                event = Event(self._tick * self._period_ns, self._sequence,
-                              EventKind.CONTACT_BUILDING, 'touched a building', *feet)
-                self._events.append(event)
-                if self.listener:
-                    self.listener.event(event)
+                self._note(EventKind.CONTACT_BUILDING, 'touched a building')
             self._touching = tuple(feet)
         elif self._touching is not None and math.dist(
                 self._touching, feet) > self._embodiment.radius:
             self._touching = None
+
+    def _note(self, kind: EventKind, text: str) -> None:
+        event = Event(self._tick * self._period_ns, self._sequence, kind, text, *self._body.feet)
+        self._events.append(event)
+        if self.listener:
+            self.listener.event(event)
+
+    def _gather(self) -> None:
+        """Have as many people around the body as the scene wants."""
+        region = self._region
+        assert region is not None
+        self._met = set()
+        self._crowd = None
+        if self._scene.pedestrians and region.network is not None:
+            self._crowd = Crowd(region.network, self._scene.pedestrians, self._seed,
+                                np.array(self._body.feet), self._embodiment.radius,
+                                self._period_ns * 1e-9)
+
+    def _among_people(self) -> None:
+        """Let people walk, and keep the body out of them; count one contact an approach."""
+        crowd, body = self._crowd, self._body
+        if crowd is None:
+            return
+        crowd.tick(np.array(body.feet))
+        touching = crowd.touching(np.array(body.feet), self._embodiment.height)
+        for person, way_out in touching.items():
+            body.push(*way_out)
+            if person not in self._met:
+                self._bumps += 1
+                self._note(EventKind.CONTACT_PEDESTRIAN, f'touched pedestrian {person}')
+        feet = np.array(body.feet)
+        self._met = {person for person in self._met | set(touching)
+                     if crowd.distance(person, feet) < self._embodiment.radius}
 
     def _emit(self) -> None:
         body = self._body
@@ -535,8 +587,10 @@ class HeadlessCity:
         passed = (self._tick - self._scene_tick) * self._period_ns * 1e-9
         return (self._scene.time_of_day + passed * self._scene.time_scale) % SECONDS_PER_DAY
 
-    def _without_people(self) -> str:
-        return '; this city has no people yet' if self._scene.pedestrians else ''
+    def _missing_people(self) -> str:
+        wanted, there = self._scene.pedestrians, self._crowd.count if self._crowd else 0
+        return f'; the ways here have room for {there} of {wanted} people' if there < wanted \
+            else ''
 
     def _state(self) -> CityState:
         region, sample = self._region, self._last
@@ -547,13 +601,16 @@ class HeadlessCity:
         surface, on_sidewalk = region.surface(sample.x, sample.y, sample.z)
         rain = WEATHERS[self._scene.weather].rain
         sheltered = self._body.sheltered()
+        people = self._crowd.count if self._crowd else 0
         return CityState(
             body=sample, mode=self._mode, latitude=latitude, longitude=longitude,
             altitude=altitude, yaw=enu_to_compass(sample.yaw), pitch=math.degrees(sample.pitch),
             surface=surface, on_sidewalk=on_sidewalk, time_of_day=self._time_of_day(),
-            weather=self._scene.weather, is_raining=rain > 0, rain_intensity=rain,
+            weather=self._scene.weather, pedestrians_active=people > 0, pedestrian_count=people,
+            is_raining=rain > 0, rain_intensity=rain,
             being_rained_on=rain > 0 and not sheltered, has_overhead_shelter=sheltered,
-            rain_exposure_seconds=self._rain_exposure, building_collisions=self._contacts,
+            rain_hits=self._rain.hits, rain_exposure_seconds=self._rain.exposure,
+            pedestrian_collisions=self._bumps, building_collisions=self._contacts,
             stats_tracked_seconds=sample.elapsed_ns * 1e-9)
 
     def _refuse(self, message: str, want_image: bool) -> Reply:

@@ -32,6 +32,7 @@ from urbanground_ros.interrupts import interrupts
 from urbanground_ros.sim import wire
 from urbanground_ros.sim.city import HeadlessCity
 from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.people import People
 
 _log = logging.getLogger(__name__)
 
@@ -234,6 +235,10 @@ class RosTcpFront:
         if jpeg:
             self._publish('camera/image_raw/compressed', wire.image_msg(stamp_ns, jpeg))
         self._flush()
+
+    def people(self, stamp_ns: int, people: People) -> None:
+        """Publish the people around the body."""
+        self._publish('pedestrians', wire.people_msg(stamp_ns, people))
 
     def _publish_clock(self, stamp_ns: int) -> None:
         self._publish('/clock', wire.make('rosgraph_msgs/Clock', clock=wire.time_msg(stamp_ns)))

@@ -13,6 +13,8 @@ from urbanground_ros.city import Scene
 from urbanground_ros.sim.errors import SimError
 
 SECONDS_PER_DAY = 86_400.0
+#: People around the body; more would stand in each other's way on any street.
+MOST_PEDESTRIANS = 500
 
 Color = tuple[float, float, float]
 
@@ -68,8 +70,9 @@ def check_scene(scene: Scene) -> None:
     if not 0 <= scene.time_scale <= SECONDS_PER_DAY:
         raise SimError(f'scene: time_scale is {scene.time_scale!r}, '
                        f'expected a number from 0 to 86400')
-    if scene.pedestrians < 0:
-        raise SimError(f'scene: pedestrians is {scene.pedestrians!r}, expected 0 or more')
+    if not 0 <= scene.pedestrians <= MOST_PEDESTRIANS:
+        raise SimError(f'scene: pedestrians is {scene.pedestrians!r}, '
+                       f'expected 0 to {MOST_PEDESTRIANS}')
 
 
 def lighting(weather: Weather, time_of_day: float) -> Lighting:

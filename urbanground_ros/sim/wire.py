@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
+from functools import partial
+import math
 from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rosbags.interfaces import Nodetype
@@ -31,9 +34,14 @@ from urbanground_ros.city import Sample
 from urbanground_ros.city import Scene
 from urbanground_ros.resources import project_file
 from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.people import RADIUS
+
+if TYPE_CHECKING:
+    from urbanground_ros.sim.people import People
 
 PACKAGE = 'urbanground'
 CAMERA_FRAME = 'camera_optical_frame'
+MAP_FRAME = 'map'
 
 _HEADER_SIZE = 4
 
@@ -100,6 +108,24 @@ def event_msg(event: Event) -> Any:
     """Return urbanground/Event."""
     return make('urbanground/Event', stamp=time_msg(event.stamp_ns), sequence=event.sequence,
                 kind=int(event.kind), text=event.text, x=event.x, y=event.y, z=event.z)
+
+
+def people_msg(stamp_ns: int, people: People) -> Any:
+    """Return urbanground/PedestrianArray."""
+    point, quaternion, vector = (partial(make, f'geometry_msgs/{name}')
+                                 for name in ('Point', 'Quaternion', 'Vector3'))
+    pedestrians = []
+    for person, (x, y, z), velocity, height in zip(
+            people.ids.tolist(), people.positions.tolist(), people.velocities.tolist(),
+            people.heights.tolist(), strict=True):
+        half = math.atan2(velocity[1], velocity[0]) / 2
+        pose = make('geometry_msgs/Pose', position=point(x=x, y=y, z=z),
+                    orientation=quaternion(x=0.0, y=0.0, z=math.sin(half), w=math.cos(half)))
+        pedestrians.append(make(
+            'urbanground/Pedestrian', id=person, pose=pose, radius=RADIUS, height=height,
+            velocity=vector(**dict(zip('xyz', velocity, strict=True)))))
+    header = make('std_msgs/Header', stamp=time_msg(stamp_ns), frame_id=MAP_FRAME)
+    return make('urbanground/PedestrianArray', header=header, pedestrians=pedestrians)
 
 
 def state_msg(state: CityState) -> Any:
