@@ -27,6 +27,7 @@ from sensor_msgs.msg import NavSatFix
 from tf2_msgs.msg import TFMessage
 from urbanground.action import Act
 from urbanground.msg import Outcome
+from urbanground.msg import PedestrianArray
 from urbanground.msg import TrajectorySample
 from visualization_msgs.msg import MarkerArray
 
@@ -169,6 +170,24 @@ def test_standard_interfaces(world, region, start_place):
     assert sum(len(m.points) for m in lines) == 2 * sum(
         len(f.points) - 1 for f in region.network.features
     )
+
+
+def test_people_are_told_ten_times_a_second(world, region, start_place):
+    arrays = world.collect(PedestrianArray, 'pedestrians', reliable(1000))
+    matched(world, 'pedestrians')
+    world.city.load(region.name, 0, start_place, Scene(pedestrians=20))
+    state = world.city.step(0.0, 0.0, 0.0, 2.0).state
+    assert state.pedestrian_count == 20
+    wait(lambda: len(arrays) >= 20, 'people')
+    assert [len(array.pedestrians) for array in arrays] == [20] * 20
+    stamps = [to_nanoseconds(array.header.stamp) for array in arrays]
+    assert np.all(np.diff(stamps) == 100_000_000)
+    for first, second in zip(arrays[0].pedestrians, arrays[1].pedestrians, strict=True):
+        assert first.id == second.id
+        assert second.pose.position.x - first.pose.position.x == pytest.approx(
+            0.1 * second.velocity.x, abs=1e-6
+        )
+    world.city.load(region.name, 0, start_place, Scene())
 
 
 def test_a_teleport_moves_map_to_odom_alone(world, region, start_place):
@@ -319,7 +338,7 @@ def test_silence_stops_the_body_in_simulated_time(domains, region, start_place):
         (('bridge', '--ros-args', '-p', 'port:=70000'), 'expected a whole number from 0 to 65535'),
         (('bridge', '--ros-args', '-p', 'host:=""'), 'address'),
         (
-            ('episode', '--ros-args', '-p', 'tasks:=/none.json', '-p', 'agent_domain:=9'),
+            ('episode', '--ros-args', '-p', 'tasks:=/none.json', '-p', 'agent_domain:=150'),
             '/none.json',
         ),
         (('scoring', '--ros-args', '-p', 'record:=x'), "parameter 'record' is unknown"),
@@ -328,7 +347,7 @@ def test_silence_stops_the_body_in_simulated_time(domains, region, start_place):
             ('city', '--port', '1', '--connect-timeout', '0.5', '--pictures', 'false'),
             'no bridge at',
         ),
-        (('agent', 'nobody', '--agent-domain', '9'), "agent 'nobody' is unknown"),
+        (('agent', 'nobody', '--agent-domain', '150'), "agent 'nobody' is unknown"),
         (('eval', '--agents', 'oracle,nobody'), "agents: 'nobody' is unknown"),
         (('eval', '--region', '/none/region.yaml'), '/none/region.yaml'),
         (('eval', '--tasks', '/none.json', '--in-process', '--agents', 'oracle'), '/none.json'),

@@ -22,7 +22,10 @@ from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import MapView
 from urbanground_ros.sim import SimError
 from urbanground_ros.sim.city import MAP_LIGHT
+from urbanground_ros.sim.figures import animate
 from urbanground_ros.sim.mapview import draw_marks
+from urbanground_ros.sim.people import People
+from urbanground_ros.sim.rain import Rain
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
 from urbanground_ros.sim.renderer import Renderer
@@ -364,3 +367,56 @@ def test_another_thread_is_refused(renderer):
     thread.start()
     thread.join()
     assert 'thread' in said[0]
+
+
+def somebody(*places, heading=0.0, walked=0.0, speed=0.0):
+    count = len(places)
+    return People(np.arange(count, dtype=np.uint32), np.array(places, float),
+                  np.tile([speed * math.cos(heading), speed * math.sin(heading), 0.0], (count, 1)),
+                  np.full(count, 1.7), np.full(count, walked), np.full(count, heading))
+
+
+def test_a_person_is_drawn_where_and_as_tall_as_he_stands(renderer):
+    eye = (0.0, -8.0, 1.6)
+    empty = renderer.first_person(eye, 0.0, 0.0, NOON)
+    person = renderer.first_person(eye, 0.0, 0.0, NOON, somebody((6.0, -7.0, 0.0)))
+    rows, columns = np.nonzero(np.any(empty != person, axis=2))
+    focal = WIDTH / 2 / math.tan(math.radians(75) / 2)
+    assert np.mean(columns) == pytest.approx(WIDTH / 2 - focal / 6, abs=2)
+    assert rows.min() == pytest.approx(HEIGHT / 2 - focal * 0.1 / 6, abs=2)
+    assert rows.max() == pytest.approx(HEIGHT / 2 + focal * 1.6 / 6, abs=2)
+    assert np.array_equal(renderer.first_person(eye, 0.0, 0.0, NOON), empty)
+
+
+def test_people_swing_their_limbs_as_they_walk_and_differ(renderer):
+    eye = (0.0, -8.0, 1.6)
+    across = {'heading': math.pi / 2, 'speed': 1.3}
+    strides = [renderer.first_person(eye, 0.0, 0.0, NOON,
+                                     somebody((4.0, -8.0, 0.0), walked=walked, **across))
+               for walked in (0.0, 0.36, 0.85 * 1.7)]
+    assert np.any(strides[0] != strides[1])
+    assert np.array_equal(strides[0], strides[2]), 'a cycle later'
+    two = animate(somebody((0.0, 0.0, 0.0), (9.0, 0.0, 0.0)))
+    half = len(two.positions) // 2
+    assert np.any(two.uvs[:half] != two.uvs[half:])
+    assert two.faces.max() == len(two.positions) - 1
+
+
+def test_rain_is_drawn_in_the_open_and_not_under_a_roof():
+    world = CollisionWorld()
+    world.add(rig.box(-30, 0, -30, 30, 3.0, 3.1))
+    rain = Rain(7)
+    drops = rain.streaks(world, np.array([0.0, 0.0, 1.6]), 12.0, 1.0)
+    assert len(drops) > 300
+    assert not np.any((drops[:, 0, 0] < -2.5) & (drops[:, 0, 2] < 3.0))
+    assert np.any(drops[:, 0, 0] > 2.5)
+    later = rain.streaks(world, np.array([0.0, 0.0, 1.6]), 12.02, 1.0)
+    assert not np.array_equal(drops, later)
+    assert np.array_equal(drops, rain.streaks(world, np.array([0.0, 0.0, 1.6]), 12.0, 1.0))
+
+
+def test_a_picture_in_the_rain_has_streaks(city):
+    city.set_scene(Scene('rainy'))
+    wet = city.render()
+    city._rain.streaks = lambda *_: None
+    assert 20 < np.count_nonzero(np.any(wet != city.render(), axis=2)) < WIDTH * HEIGHT / 4

@@ -299,8 +299,13 @@ class HeadlessCity:
         if self._mode == MAP:
             return draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
                               tuple(body.feet), body.yaw, self._markers, self._pin)
-        light = lighting(WEATHERS[self._scene.weather], self._time_of_day())
-        return self._renderer.first_person(tuple(body.eye()), body.yaw, body.pitch, light)
+        weather, eye = WEATHERS[self._scene.weather], body.eye()
+        light = lighting(weather, self._time_of_day())
+        seconds = self._tick * self._period_ns * 1e-9
+        streaks = self._rain.streaks(self._world, np.array(eye), seconds,
+                                     weather.rain) if weather.rain else None
+        return self._renderer.first_person(tuple(eye), body.yaw, body.pitch, light,
+                                           self._crowd.now() if self._crowd else None, streaks)
 
     def picture(self) -> bytes:
         """Return what is seen now as a JPEG; empty where the city has no pictures."""

@@ -64,7 +64,8 @@ class People(NamedTuple):
 
     `ids` (N,) name people for as long as the city is loaded; `positions` (N, 3) are the points
     between the feet; `velocities` (N, 3); `heights` (N,); all have radius `RADIUS`. `walked`
-    (N,) is how far each has come, from which follows where the legs are.
+    (N,) is how far each has come, from which follows where the legs are; `headings` (N,) in
+    radians counter-clockwise from east.
     """
 
     ids: NDArray[np.uint32]
@@ -72,6 +73,7 @@ class People(NamedTuple):
     velocities: FloatArray
     heights: FloatArray
     walked: FloatArray
+    headings: FloatArray
 
 
 class Crowd:
@@ -105,6 +107,7 @@ class Crowd:
         self._ahead = np.ones(count, bool)
         self._stuck = np.zeros(count)
         self._walked = np.zeros(count)
+        self._headings = np.zeros(count)
         for person in range(count):
             self._settle(person, body, 0.0)
 
@@ -117,7 +120,7 @@ class Crowd:
         """Return everybody; the arrays are copies."""
         there = np.flatnonzero(self._present)
         return People(there.astype(np.uint32), self._positions[there], self._velocities[there],
-                      self._heights[there], self._walked[there])
+                      self._heights[there], self._walked[there], self._headings[there])
 
     def tick(self, body: FloatArray) -> None:
         """Advance one physics period; `body` (3,) is where the body stands."""
@@ -148,7 +151,7 @@ class Crowd:
         """Return a digest of all that their future depends on."""
         digest = hashlib.sha256()
         for part in (self._present, self._positions, self._velocities, self._segment,
-                     self._ahead, self._stuck, self._walked):
+                     self._ahead, self._stuck, self._walked, self._headings):
             digest.update(part.tobytes())
         digest.update(repr((self._tick, self._random.bit_generator.state)).encode())
         return digest.hexdigest()
@@ -216,7 +219,10 @@ class Crowd:
             settled[i] = True
         heights, _ = self._ways.project(self._segment[present], places + chosen * seconds)
         self._velocities[present] = np.column_stack((chosen, (heights - levels) / seconds))
-        slow = np.hypot(*chosen.T) < 0.3 * self._speeds[present]
+        speed = np.hypot(*chosen.T)
+        turned = np.arctan2(chosen[:, 1], chosen[:, 0])
+        self._headings[present] = np.where(speed > 0.1, turned, self._headings[present])
+        slow = speed < 0.3 * self._speeds[present]
         self._stuck[present] = np.where(slow, self._stuck[present] + seconds, 0.0)
         for person in present[self._stuck[present] > PATIENCE]:
             self._stuck[person] = 0.0

@@ -10,6 +10,7 @@ import logging
 import math
 import threading
 from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
@@ -22,6 +23,7 @@ from panda3d.core import DepthWriteAttrib
 from panda3d.core import DirectionalLight
 from panda3d.core import FrameBufferProperties
 from panda3d.core import Geom
+from panda3d.core import GeomLines
 from panda3d.core import GeomNode
 from panda3d.core import GeomTriangles
 from panda3d.core import GeomVertexData
@@ -41,17 +43,23 @@ from panda3d.core import SamplerState
 from panda3d.core import Shader
 from panda3d.core import Texture
 from panda3d.core import TransformState
+from panda3d.core import TransparencyAttrib
 from panda3d.core import Vec3
 from panda3d.core import Vec4
 from panda3d.core import WindowProperties
 
 from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.figures import animate
+from urbanground_ros.sim.figures import palette
 from urbanground_ros.sim.mapview import MapView
 from urbanground_ros.sim.mapview import STANDOFF
 from urbanground_ros.sim.weather import Lighting
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
 from urbanground_ros.tiles import TileMesh
+
+if TYPE_CHECKING:
+    from urbanground_ros.sim.people import People
 
 _log = logging.getLogger(__name__)
 
@@ -126,6 +134,12 @@ void main() { gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex; }
 """
 _SHADOW_FRAGMENT = """#version 150
 void main() {}
+"""
+_RAIN_VERTEX = _SHADOW_VERTEX
+_RAIN_FRAGMENT = """#version 150
+uniform vec4 p3d_Color;
+out vec4 color;
+void main() { color = p3d_Color; }
 """
 _SKY_VERTEX = """#version 150
 uniform mat4 p3d_ModelViewProjectionMatrix;
@@ -300,6 +314,11 @@ class Renderer:
         self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+        self._people = self._city.attachNewNode(GeomNode('people'))
+        self._people.setTexture(_palette())
+        self._rain = self._root.attachNewNode(GeomNode('rain'))
+        self._rain.setTransparency(TransparencyAttrib.MAlpha)
+        self._rain.setAttrib(DepthWriteAttrib.make(DepthWriteAttrib.MOff))
         vertical = 2 * math.atan(math.tan(horizontal_fov / 2) * height / width)
         self._perspective = PerspectiveLens()
         self._perspective.setFov(math.degrees(horizontal_fov), math.degrees(vertical))
@@ -312,6 +331,7 @@ class Renderer:
         if self._shaded:
             self._city.setShader(Shader.make(Shader.SL_GLSL, _CITY_VERTEX, _CITY_FRAGMENT))
             self._city.setShaderInput('unlit', 0.0)
+            self._rain.setShader(Shader.make(Shader.SL_GLSL, _RAIN_VERTEX, _RAIN_FRAGMENT))
             self._sky = _sky(self._root)
             self._shadows = _Shadows(self._stage, self._root)
         else:
@@ -325,6 +345,7 @@ class Renderer:
     def show(self, meshes: Iterable[TileMesh]) -> None:
         """Show these meshes in place of those before."""
         self._city.getChildren().detach()
+        self._people.reparentTo(self._city)
         if not self._shaded:
             self._ambient.reparentTo(self._city)
             self._sunlight.reparentTo(self._city)
@@ -346,12 +367,16 @@ class Renderer:
                 path.setLightOff()
 
     def first_person(self, eye: tuple[float, float, float], yaw: float, pitch: float,
-                     light: Lighting) -> np.ndarray:
+                     light: Lighting, people: People | None = None,
+                     streaks: np.ndarray | None = None) -> np.ndarray:
         """Return what a camera at `eye` (m, ENU) sees, RGB of shape (height, width, 3).
 
-        `yaw` is radians counter-clockwise from east, `pitch` radians upwards.
+        `yaw` is radians counter-clockwise from east, `pitch` radians upwards; `streaks`
+        (N, 2, 3) are the ends of lines that rain draws in the air.
         """
         self._light(light, eye)
+        self._show_people(people)
+        self._show_rain(streaks, light)
         self._camera.node().setLens(self._perspective)
         self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
         self._target.buffer.setClearColor(Vec4(*light.horizon, 1))
@@ -365,6 +390,8 @@ class Renderer:
         eye = view.eye()
         right, up, forward = view.axes()
         self._light(light, tuple(eye))
+        self._show_people(None)
+        self._show_rain(None, light)
         self._orthographic.setFilmSize(view.span, view.span * self.height / self.width)
         self._camera.node().setLens(self._orthographic)
         # Panda3D's camera looks along its y with z up; matrices act on row vectors.
@@ -382,6 +409,26 @@ class Renderer:
         if self._shaded:
             self._stage.give_back(self._shadows.target)
         self._stage.draw()  # the context lets go of things as a frame begins
+
+    def _show_people(self, people: People | None) -> None:
+        self._people.node().removeAllGeoms()
+        if people is not None and len(people.ids):
+            self._people.node().addGeom(_geom(animate(people)))
+
+    def _show_rain(self, streaks: np.ndarray | None, light: Lighting) -> None:
+        self._rain.node().removeAllGeoms()
+        if streaks is None or not len(streaks):
+            return
+        # A drop shows the sky upside down: it is brighter than what is behind it.
+        self._rain.setColor(Vec4(*(min(1.0, 0.15 + 1.4 * part) for part in light.horizon), 0.6))
+        data = GeomVertexData('rain', GeomVertexFormat.getV3(), Geom.UHStream)
+        data.uncleanSetNumRows(2 * len(streaks))
+        memoryview(data.modifyArray(0)).cast('B')[:] = streaks.astype('f4').tobytes()
+        lines = GeomLines(Geom.UHStream)
+        lines.addNextVertices(2 * len(streaks))
+        geom = Geom(data)
+        geom.addPrimitive(lines)
+        self._rain.node().addGeom(geom)
 
     def _light(self, light: Lighting, eye: tuple[float, ...]) -> None:
         if not self._shaded:
@@ -478,6 +525,14 @@ def _texture(image: np.ndarray) -> Texture:
     texture.setWrapU(SamplerState.WMRepeat)
     texture.setWrapV(SamplerState.WMRepeat)
     texture.setKeepRamImage(False)
+    return texture
+
+
+def _palette() -> Texture:
+    """Return the texture of the figures, whose colours must not mix."""
+    texture = _texture(palette())
+    texture.setMinfilter(SamplerState.FTNearest)
+    texture.setMagfilter(SamplerState.FTNearest)
     return texture
 
 

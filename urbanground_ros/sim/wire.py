@@ -115,12 +115,11 @@ def people_msg(stamp_ns: int, people: People) -> Any:
     point, quaternion, vector = (partial(make, f'geometry_msgs/{name}')
                                  for name in ('Point', 'Quaternion', 'Vector3'))
     pedestrians = []
-    for person, (x, y, z), velocity, height in zip(
+    for person, (x, y, z), velocity, height, heading in zip(
             people.ids.tolist(), people.positions.tolist(), people.velocities.tolist(),
-            people.heights.tolist(), strict=True):
-        half = math.atan2(velocity[1], velocity[0]) / 2
-        pose = make('geometry_msgs/Pose', position=point(x=x, y=y, z=z),
-                    orientation=quaternion(x=0.0, y=0.0, z=math.sin(half), w=math.cos(half)))
+            people.heights.tolist(), people.headings.tolist(), strict=True):
+        pose = make('geometry_msgs/Pose', position=point(x=x, y=y, z=z), orientation=quaternion(
+            x=0.0, y=0.0, z=math.sin(heading / 2), w=math.cos(heading / 2)))
         pedestrians.append(make(
             'urbanground/Pedestrian', id=person, pose=pose, radius=RADIUS, height=height,
             velocity=vector(**dict(zip('xyz', velocity, strict=True)))))
