@@ -16,6 +16,8 @@ import pytest
 import sim_rig as rig
 
 from urbanground_ros.city import Action
+from urbanground_ros.city import EventKind
+from urbanground_ros.city import GeoLine
 from urbanground_ros.city import Scene
 from urbanground_ros.sim import CollisionWorld
 from urbanground_ros.sim import HeadlessCity
@@ -420,3 +422,39 @@ def test_a_picture_in_the_rain_has_streaks(city):
     wet = city.render()
     city._rain.streaks = lambda *_: None
     assert 20 < np.count_nonzero(np.any(wet != city.render(), axis=2)) < WIDTH * HEIGHT / 4
+
+
+def closure(*places, label='Closed'):
+    return GeoLine(label, tuple(rig.geo(*place) for place in places))
+
+
+def test_a_closure_stands_in_the_street_and_on_the_map_and_holds_nobody(city):
+    city.load('rig', 0, rig.placement(0.0, -8.0, compass=90.0), Scene())
+    before = city.render().astype(int)
+    reply = city.set_scene(Scene(closures=(closure((5.0, -12.0), (5.0, -4.0)),)))
+    assert [(e.kind, e.text) for e in reply.events] == [(EventKind.CLOSURE_DISCLOSED, 'Closed')]
+    after = city.render().astype(int)
+    changed = np.any(after != before, axis=2)
+    red = (after[..., 0] - after[..., 2] > 60) & changed
+    assert np.count_nonzero(red) > 100
+    assert red[:, :WIDTH // 4].any()
+    assert red[:, 3 * WIDTH // 4:].any()
+    act(city, 'open_map')
+    act(city, 'map_zoom', factor=0.25)
+    marked = city.render().astype(int)
+    assert np.count_nonzero(marked[..., 0] - marked[..., 2] > 120) > 5
+    act(city, 'close_map')
+    act(city, 'move', direction='forward', seconds=2.0)
+    assert city.act(Action('look')).state.body.x > 6.0
+    assert not city.set_scene(Scene(closures=(closure((5, -12), (5, -4)),))).events
+    city.set_scene(Scene())
+    city.place(rig.placement(0.0, -8.0, compass=90.0))
+    assert np.array_equal(city.render(), before)
+
+
+def test_a_closure_at_load_is_told_with_it(city):
+    scene = Scene(closures=(closure((5, -12), (5, -4)), closure((9, 0), (12, 3), label='Two')))
+    reply = city.load('rig', 0, rig.placement(0.0, -8.0), scene)
+    assert [event.text for event in reply.events] == ['Closed', 'Two']
+    with pytest.raises(SimError, match="closure 'One' has 1 points, expected two or more"):
+        city.set_scene(Scene(closures=(closure((5, -12), label='One'),)))

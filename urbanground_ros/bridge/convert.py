@@ -14,6 +14,7 @@ from sensor_msgs.msg import CompressedImage
 from urbanground.msg import AgentAction
 from urbanground.msg import CityScene
 from urbanground.msg import CityState as CityStateMsg
+from urbanground.msg import GeoLine
 from urbanground.msg import GeoMarker
 from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Task as TaskMsg
@@ -112,7 +113,9 @@ def action_from(msg: AgentAction) -> Action:
 
 def scene_to(scene: Scene) -> CityScene:
     """Return `urbanground/msg/CityScene`."""
-    return CityScene(weather=scene.weather, pedestrians=scene.pedestrians,
+    closures = [GeoLine(label=line.label, points=markers_to(line.points))
+                for line in scene.closures]
+    return CityScene(weather=scene.weather, pedestrians=scene.pedestrians, closures=closures,
                      **floats(time_of_day=scene.time_of_day, time_scale=scene.time_scale))
 
 

@@ -15,6 +15,7 @@ from urbanground_ros.city.types import Capabilities
 from urbanground_ros.city.types import CityState
 from urbanground_ros.city.types import Event
 from urbanground_ros.city.types import EventKind
+from urbanground_ros.city.types import GeoLine
 from urbanground_ros.city.types import GeoPoint
 from urbanground_ros.city.types import Placement
 from urbanground_ros.city.types import Reply
@@ -35,6 +36,7 @@ __all__ = [
     'CityState',
     'Event',
     'EventKind',
+    'GeoLine',
     'GeoPoint',
     'Placement',
     'Reply',

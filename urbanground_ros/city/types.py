@@ -34,17 +34,26 @@ class Placement:
 
 
 @dataclass(frozen=True)
+class GeoLine:
+    """A line on Earth through two points or more."""
+
+    label: str
+    points: tuple[GeoPoint, ...]
+
+
+@dataclass(frozen=True)
 class Scene:
     """Conditions of the world.
 
     `time_of_day` in seconds since local midnight, `time_scale` 0 pins the clock,
-    `pedestrians` is their number.
+    `pedestrians` is their number, `closures` are lines that are closed and disclosed.
     """
 
     weather: str = 'sunny'
     time_of_day: float = 12 * 3600.0
     time_scale: float = 0.0
     pedestrians: int = 0
+    closures: tuple[GeoLine, ...] = ()
 
 
 class Sample(NamedTuple):

@@ -22,6 +22,7 @@ from urbanground_ros.city import Capabilities
 from urbanground_ros.city import CityState
 from urbanground_ros.city import Event
 from urbanground_ros.city import EventKind
+from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Reply
@@ -185,6 +186,7 @@ class HeadlessCity:
         self._reset(seed, scene, marks)
         self._put(feet, placement.yaw)
         self._gather()
+        self._disclose(())
         self._emit()
         return self._reply(True, f'loaded {found.name}{self._missing_people()}', want_image)
 
@@ -243,11 +245,13 @@ class HeadlessCity:
         """
         self._begin()
         check_scene(scene)
+        known = self._scene.closures
         gather = scene.pedestrians != self._scene.pedestrians
         self._scene = scene
         self._scene_tick = self._tick
         if gather:
             self._gather()
+        self._disclose(known)
         return self._reply(True, f'scene set{self._missing_people()}', False)
 
     def place(self, placement: Placement) -> Reply:
@@ -298,7 +302,8 @@ class HeadlessCity:
         body = self._body
         if self._mode == MAP:
             return draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
-                              tuple(body.feet), body.yaw, self._markers, self._pin)
+                              tuple(body.feet), body.yaw, self._markers, self._pin,
+                              self._closures)
         weather, eye = WEATHERS[self._scene.weather], body.eye()
         light = lighting(weather, self._time_of_day())
         seconds = self._tick * self._period_ns * 1e-9
@@ -338,6 +343,7 @@ class HeadlessCity:
         self._seed = seed
         self._load_tick = self._scene_tick = self._tick
         self._scene = scene
+        self._closures: tuple[tuple[str, np.ndarray], ...] = ()
         self._markers = markers
         self._mode = FIRST_PERSON
         self._pin: tuple[float, float, float] | None = None
@@ -442,6 +448,20 @@ class HeadlessCity:
             self._crowd = Crowd(region.network, self._scene.pedestrians, self._seed,
                                 np.array(self._body.feet), self._embodiment.radius,
                                 self._period_ns * 1e-9)
+
+    def _disclose(self, known: Sequence[GeoLine]) -> None:
+        """Show the scene's closures; those that were not known are told."""
+        region = self._region
+        assert region is not None
+        self._closures = tuple(
+            (line.label, np.array([self._on_ground(region, self._world, point)
+                                   for point in line.points]))
+            for line in self._scene.closures)
+        if self._renderer is not None:
+            self._renderer.show_closures(points for _, points in self._closures)
+        for line in self._scene.closures:
+            if line not in known:
+                self._note(EventKind.CLOSURE_DISCLOSED, line.label)
 
     def _among_people(self) -> None:
         """Let people walk, and keep the body out of them; count one contact an approach."""

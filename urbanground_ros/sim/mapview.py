@@ -34,6 +34,7 @@ _WHITE = (255, 255, 255)
 _INK = (30, 34, 42)
 _AGENT = (28, 110, 242)
 _PIN = (222, 48, 48)
+_CLOSED = (200, 24, 24)
 _MARKER = (238, 140, 16)
 #: Fractional bits of the pixel positions that are drawn at.
 _SHIFT = 4
@@ -106,7 +107,8 @@ class MapView:
 
 
 def draw_marks(image: np.ndarray, view: MapView, agent: Place, heading: float,
-               markers: Sequence[tuple[str, Place]], pin: Place | None) -> np.ndarray:
+               markers: Sequence[tuple[str, Place]], pin: Place | None,
+               closures: Sequence[tuple[str, np.ndarray]] = ()) -> np.ndarray:
     """Draw on a map picture what is not in the city, and return the new picture.
 
     The agent's arrow with its `heading` (rad, ENU), labelled markers, the pin, a scale bar and
@@ -119,11 +121,19 @@ def draw_marks(image: np.ndarray, view: MapView, agent: Place, heading: float,
         heading: Of the body.
         markers: Labels and places.
         pin: The selected place.
+        closures: Labels and lines (N, 3) that are closed.
     """
     height, width = image.shape[:2]
     unit = width / 640
     image = image.copy()
     labels: list[tuple[float, float, str, str]] = []
+    for label, line in closures:
+        corners = np.array([_fixed(x, y) for x, y in view.project(line, width, height)], np.int32)
+        for color, thickness in ((_WHITE, 8 * unit), (_CLOSED, 5 * unit)):
+            cv2.polylines(image, [corners], False, color, max(1, round(thickness)), cv2.LINE_AA,
+                          _SHIFT)
+        x, y = view.project(line.mean(axis=0), width, height)[0]
+        labels.append((x, y - 8 * unit, label, 'mb'))
     for label, place in markers:
         x, y = view.project(np.array(place), width, height)[0]
         _drop(image, x, y, 1.0 * unit, _MARKER)

@@ -48,6 +48,7 @@ from panda3d.core import Vec3
 from panda3d.core import Vec4
 from panda3d.core import WindowProperties
 
+from urbanground_ros.sim.barriers import barriers
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.figures import animate
 from urbanground_ros.sim.figures import palette
@@ -314,6 +315,7 @@ class Renderer:
         self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+        self._closures = self._root.attachNewNode('closures')
         self._people = self._city.attachNewNode(GeomNode('people'))
         self._people.setTexture(_palette())
         self._rain = self._root.attachNewNode(GeomNode('rain'))
@@ -365,6 +367,16 @@ class Renderer:
                 path.setShaderInput('unlit', float(mesh.unlit))
             elif mesh.unlit:
                 path.setLightOff()
+
+    def show_closures(self, lines: Iterable[np.ndarray]) -> None:
+        """Show barriers along lines (N, 3) on the ground in place of those before."""
+        self._closures.removeNode()
+        self._closures = self._city.attachNewNode(GeomNode('closures'))
+        mesh = barriers(lines)
+        if mesh is not None:
+            assert mesh.texture is not None
+            self._closures.node().addGeom(_geom(mesh))
+            self._closures.setTexture(_texture(mesh.texture))
 
     def first_person(self, eye: tuple[float, float, float], yaw: float, pitch: float,
                      light: Lighting, people: People | None = None,

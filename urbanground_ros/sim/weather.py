@@ -70,6 +70,10 @@ def check_scene(scene: Scene) -> None:
     if not 0 <= scene.time_scale <= SECONDS_PER_DAY:
         raise SimError(f'scene: time_scale is {scene.time_scale!r}, '
                        f'expected a number from 0 to 86400')
+    for line in scene.closures:
+        if len(line.points) < 2:
+            raise SimError(f'scene: closure {line.label!r} has {len(line.points)} points, '
+                           'expected two or more')
     if not 0 <= scene.pedestrians <= MOST_PEDESTRIANS:
         raise SimError(f'scene: pedestrians is {scene.pedestrians!r}, '
                        f'expected 0 to {MOST_PEDESTRIANS}')

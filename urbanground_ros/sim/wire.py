@@ -27,6 +27,7 @@ from urbanground_ros.city import Action
 from urbanground_ros.city import Capabilities
 from urbanground_ros.city import CityState
 from urbanground_ros.city import Event
+from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Reply
@@ -163,6 +164,7 @@ def load_cdr(reply: Reply, origin: GeoPoint) -> bytes:
     return _response('urbanground/CityLoad', {
         'accepted': reply.accepted, 'message': reply.message, **_origin(origin),
         'state': state_msg(reply.state),
+        'events': [event_msg(event) for event in reply.events],
         'image': image_msg(reply.state.body.stamp_ns, reply.image)})
 
 
@@ -188,7 +190,10 @@ def action_from(message: Any) -> Action:
 
 def scene_from(message: Any) -> Scene:
     """Read a scene from urbanground/CityScene."""
-    return Scene(**{field.name: getattr(message, field.name) for field in fields(Scene)})
+    values = {field.name: getattr(message, field.name) for field in fields(Scene)}
+    values['closures'] = tuple(GeoLine(line.label, tuple(map(marker_from, line.points)))
+                               for line in message.closures)
+    return Scene(**values)
 
 
 def placement_from(message: Any) -> Placement:
