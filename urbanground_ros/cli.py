@@ -65,7 +65,12 @@ def _run_eval(options: argparse.Namespace, _: list[str]) -> int:
         return evaluate(config, context, tasks)
     from urbanground_ros.evaluate.domains import Domains
     from urbanground_ros.evaluate.graph import build_graph
+    from urbanground_ros.evaluate.session import held
     from urbanground_ros.evaluate.supervise import supervise
+    with held(config.out):
+        # Whoever comes second learns it before anything of the first is touched; the runner
+        # holds the folder while it runs.
+        pass
     domains = Domains()
     try:
         graph = build_graph(config, str(tasks), domains)
@@ -144,8 +149,8 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     parser.add_argument('file', type=Path, help='task file to write')
     parser.add_argument('--region', default=DEFAULT_DISTRICT,
                         help='a district or a region file (default: %(default)s)')
-    parser.add_argument('--count', type=int, default=20, help='how many (default: 20)')
-    parser.add_argument('--seed', type=int, default=0, help='seed (default: 0)')
+    from urbanground_ros.evaluate.config import PARAMETERS
+    add_arguments(parser, [p for p in PARAMETERS if p.name in ('count', 'seed')])
 
 
 def _run_tasks(options: argparse.Namespace, _: list[str]) -> int:

@@ -65,9 +65,12 @@ class Parameter:
                     value = {'true': True, 'false': False}[value.lower()]
                 good = isinstance(value, bool)
             elif kind is str:
+                # YAML 1.1 reads these words as booleans, the command line of ROS among others.
+                if isinstance(value, bool):
+                    value = {False: 'off', True: 'on'}[value]
                 good = isinstance(value, str) and (not self.choices or value in self.choices)
             else:
-                if isinstance(value, str) or (kind is float and isinstance(value, int)):
+                if isinstance(value, str) or (kind is float and type(value) is int):
                     value = kind(value)
                 good = (
                     isinstance(value, kind)

@@ -449,7 +449,9 @@ def test_a_closure_stands_in_the_street_and_on_the_map_and_holds_nobody(city):
     assert not city.set_scene(Scene(closures=(closure((5, -12), (5, -4)),))).events
     city.set_scene(Scene())
     city.place(rig.placement(0.0, -8.0, compass=90.0))
-    assert np.array_equal(city.render(), before)
+    gone = city.render().astype(int)
+    assert np.count_nonzero(gone[..., 0] - gone[..., 2] > 60) == np.count_nonzero(
+        before[..., 0] - before[..., 2] > 60)
 
 
 def test_a_closure_at_load_is_told_with_it(city):

@@ -36,7 +36,7 @@ class PendingGoal:
     """
 
     #: How often a server says that it knows no such goal before that is believed: a goal may
-    #: also be slow to arrive.
+    #: be slow to arrive. A server also forgets the goals that ended some seconds ago.
     _DOUBTS = 5
 
     def __init__(self, client: ActionClient, goal: Any) -> None:
@@ -44,7 +44,6 @@ class PendingGoal:
         self._client = client
         self._id = UUID(uuid=list(uuid4().bytes))
         self._result: Any = None
-        self._accepted = False
         self._unknown = 0
         self._done = threading.Event()
         self._patience = _FIRST
@@ -53,7 +52,6 @@ class PendingGoal:
 
     def _answered(self, future: Any) -> None:
         handle = future.result()
-        self._accepted = handle.accepted
         if handle.accepted:
             handle.get_result_async().add_done_callback(self._finished)
         else:
@@ -68,7 +66,7 @@ class PendingGoal:
         response = future.result()
         if response.status == GoalStatus.STATUS_UNKNOWN:
             self._unknown += 1
-            if self._accepted or self._unknown < self._DOUBTS:
+            if self._unknown < self._DOUBTS:
                 return
         else:
             self._result = response.result
@@ -90,7 +88,7 @@ class PendingGoal:
 
     @property
     def result(self) -> Any:
-        """The result once it is over, None if the goal was rejected."""
+        """The result once it is over, None if the goal was rejected or is forgotten."""
         return self._result
 
 

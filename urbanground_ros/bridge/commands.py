@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
+import math
 import threading
 from typing import NamedTuple
 from typing import TYPE_CHECKING
@@ -44,13 +45,20 @@ class CommandSource:
 
     A command holds from its stamp on, until the next one or until `silence` simulated seconds
     have passed: how fast messages travel changes nothing. One without a stamp (Twist, or a
-    TwistStamped of time 0) is taken to be given at the latest known instant.
+    TwistStamped of time 0) is taken to be given at the latest known instant. What is not
+    finite, or stamped well in the future (a stack on wall time), is dropped with a warning.
     """
+
+    #: Simulated time moves on a little before this node hears of it.
+    FUTURE_NS = 2_000_000_000
+    #: The most commands that wait for their time.
+    MOST = 1000
 
     def __init__(self, node: Node, *, stamped: bool, silence: float) -> None:
         """Subscribe; `stamped` chooses TwistStamped over Twist."""
         self._silence_ns = round(silence * 1e9)
-        self._queue: deque[Command] = deque()
+        self._node = node
+        self._queue: deque[Command] = deque(maxlen=self.MOST)
         self._now = 0
         self._closed = False
         self._changed = threading.Condition()
@@ -63,15 +71,29 @@ class CommandSource:
 
     def _add(self, stamp_ns: int, twist: Twist) -> None:
         with self._changed:
-            self._queue.append(Command(stamp_ns or self._now, twist.linear.x, twist.linear.y,
-                                       twist.angular.z))
-            self._changed.notify_all()
+            command = Command(stamp_ns or self._now, twist.linear.x, twist.linear.y,
+                              twist.angular.z)
+            if not all(map(math.isfinite, command)):
+                self._warn(f'velocity is ({command.linear_x}, {command.linear_y}, '
+                           f'{command.angular_z}), expected finite numbers')
+            elif command.stamp_ns - self._now > self.FUTURE_NS:
+                self._warn(f'stamp is {(command.stamp_ns - self._now) * 1e-9:.1f} s ahead of '
+                           'simulated time, expected the stamp of the odometry it answers '
+                           '(use_sim_time?)')
+            else:
+                self._queue.append(command)
+                self._changed.notify_all()
+
+    def _warn(self, text: str) -> None:
+        self._node.get_logger().warning(f'cmd_vel dropped: {text}', throttle_duration_sec=5.0)
 
     def reset(self, now_ns: int) -> None:
-        """Forget every command that was given before a simulated instant."""
+        """Forget every command that is not from about a simulated instant on."""
         with self._changed:
             self._now = now_ns
-            self._queue = deque(c for c in self._queue if c.stamp_ns >= now_ns)
+            self._queue = deque(
+                (c for c in self._queue if 0 <= c.stamp_ns - now_ns <= self.FUTURE_NS),
+                maxlen=self.MOST)
 
     def at(self, now_ns: int) -> Command:
         """Return the command that holds at a simulated instant, STOP after silence."""

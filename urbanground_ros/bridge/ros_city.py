@@ -77,12 +77,17 @@ class RosCity:
         self._capabilities()
 
     def _capabilities(self) -> CityCapabilities.Response:
-        answer = ask_until_answered(
-            self._clients['capabilities'], CityCapabilities.Request(), self._connect_timeout,
-            lambda: self._closed)
-        if answer is None:
-            raise CityError('the city did not answer capabilities: it left or is stuck')
-        return answer
+        deadline = time.monotonic() + self._connect_timeout
+        while True:
+            answer = ask_until_answered(
+                self._clients['capabilities'], CityCapabilities.Request(),
+                deadline - time.monotonic(), lambda: self._closed)
+            if answer is None:
+                raise CityError('the city did not answer capabilities: it left or is stuck')
+            if answer.city:
+                return answer
+            # The bridge answers for a city that has left; it may be back soon.
+            time.sleep(0.2)
 
     def _call(self, name: str, request: Any, timeout: float = CALL_TIMEOUT) -> Any:
         client = self._clients[name]

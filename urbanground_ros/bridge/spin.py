@@ -15,6 +15,7 @@ from typing import Any
 from typing import TYPE_CHECKING
 
 import rclpy
+from rclpy._rclpy_pybind11 import RCLError
 from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future as SpinFuture
 
@@ -79,7 +80,7 @@ def run(make_node: Callable[[], Node], make_executor: Callable[[], Executor],
             spin.result()
     except KeyboardInterrupt:
         return 0
-    except UrbanGroundError as error:
-        print(f'error: {error}', file=sys.stderr, flush=True)
+    except (UrbanGroundError, RCLError) as error:
+        print(f'error: {" ".join(str(error).split())}', file=sys.stderr, flush=True)
         return 1
     return 0

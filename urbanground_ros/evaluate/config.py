@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+import re
 from typing import Any
 
 from urbanground_ros.agents import AGENTS
@@ -13,6 +14,7 @@ from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.stack import Stack
 from urbanground_ros.parameters import Parameter
+from urbanground_ros.scoring import AGENT_NAME
 
 #: The agent name that stands for the navigation stack given by `stack_…`.
 STACK = 'stack'
@@ -75,6 +77,11 @@ class EvalConfig:
             UrbanGroundError: one of them is unknown or incomplete.
         """
         _ = self.agents, self.stack
+        if not re.fullmatch(AGENT_NAME, self['stack_name']):
+            raise UrbanGroundError(
+                f'stack_name is {self["stack_name"]!r}, expected up to 64 letters, digits, "_", '
+                '"." or "-", the first no dot'
+            )
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter."""

@@ -19,9 +19,9 @@ from urbanground_ros.episode import RegionContext
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.evaluate.config import STACK
-from urbanground_ros.evaluate.plan import make_settings
 from urbanground_ros.evaluate.plan import Planned
 from urbanground_ros.evaluate.session import Session
+from urbanground_ros.scoring import NO_RESULTS
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.scoring import write_record
@@ -56,11 +56,11 @@ def evaluate(config: EvalConfig, context: RegionContext, tasks: Path) -> int:
         raise UrbanGroundError(f'agents: {STACK} needs ROS, expected only scripted agents '
                                'with --in-process')
     city = HeadlessCity(pictures=config['pictures'])
-    settings = make_settings(config, context)
-
     def run(planned: Planned) -> Mapping[str, Any]:
-        record = play(city, context, planned.task, make_agent(planned.agent), settings,
-                      want_image=config['pictures'])
+        record = play(city, planned.context, planned.task, make_agent(planned.agent),
+                      planned.settings, want_image=config['pictures'])
+        if record['outcome'] in NO_RESULTS:
+            raise UrbanGroundError(record['reason'])
         write_record(config.records, record)
         return record
     return Session(config, context, tasks).run(run)

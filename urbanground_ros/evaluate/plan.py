@@ -12,6 +12,7 @@ from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.scoring import episode_id
+from urbanground_ros.scoring import NO_RESULTS
 from urbanground_ros.scoring import read_record
 from urbanground_ros.scoring import RecordError
 from urbanground_ros.scoring import Settings
@@ -26,6 +27,8 @@ class Planned:
     id: str
     agent: str
     task: Task
+    context: RegionContext
+    settings: Settings
 
 
 def load_context(config: EvalConfig) -> RegionContext:
@@ -34,26 +37,37 @@ def load_context(config: EvalConfig) -> RegionContext:
 
 
 def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[Planned]:
-    """Return every episode, agent by agent."""
+    """Return every episode, agent by agent; a task that names no region is in `context`'s.
+
+    Raises:
+        UrbanGroundError: a task is no good, or its region is unknown.
+    """
+    contexts = {'': context, context.name: context}
     plan = []
     for agent in config.agents:
         for task in read_tasks(tasks):
+            if task.region not in contexts:
+                contexts[task.region] = RegionContext.load(
+                    task.region, resolve_region(task.region))
+            own = contexts[task.region]
+            settings = _make_settings(config, own)
             plan.append(Planned(
-                episode_id(task, config.label(agent), config.track(agent),
-                           make_settings(config, context)), agent, task))
+                episode_id(task, config.label(agent), config.track(agent), settings), agent, task,
+                own, settings))
     return plan
 
 
-def make_settings(config: EvalConfig, context: RegionContext) -> Settings:
-    """Return what every episode's result depends on."""
+def _make_settings(config: EvalConfig, context: RegionContext) -> Settings:
     return Settings(region=context.name, region_digest=context.digest, seed=config['seed'],
                     max_steps=config['max_steps'], max_seconds=config['max_seconds'])
 
 
 def find_record(config: EvalConfig, planned: Planned) -> dict[str, Any] | None:
-    """Return an episode's record if there is a whole one."""
+    """Return an episode's record if there is a whole one that is a result."""
     path = config.records / f'{planned.id}.json'
     try:
-        return read_record(path) if path.is_file() else None
+        record = read_record(path) if path.is_file() else None
     except RecordError:
         return None
+    return record if record and record['episode'] == planned.id \
+        and record['outcome'] not in NO_RESULTS else None

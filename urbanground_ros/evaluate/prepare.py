@@ -11,6 +11,7 @@ from urbanground_ros.agents import make_agent
 from urbanground_ros.agents import OracleAgent
 from urbanground_ros.districts import cache_folder
 from urbanground_ros.episode import RegionContext
+from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.evaluate.local import play
 from urbanground_ros.evaluate.progress import Progress
@@ -18,6 +19,7 @@ from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.tasks import generate_short_range
+from urbanground_ros.tasks import read_tasks
 from urbanground_ros.tasks import Task
 from urbanground_ros.tasks import write_tasks
 
@@ -54,6 +56,8 @@ def prepare_tasks(config: EvalConfig, context: RegionContext) -> Path:
     count, seed = config['count'], config['seed']
     path = cache_folder() / 'tasks' / (
         f'short_range-{context.digest}-{count}-{seed}-{__version__}.json')
-    if not path.is_file():
+    try:
+        read_tasks(path)
+    except UrbanGroundError:  # not there yet, or damaged
         write_tasks(path, generate_verified(context, count, seed))
     return path

@@ -13,9 +13,9 @@ from typing import Any
 
 from urbanground_ros import __version__
 from urbanground_ros.evaluate.table import rows
+from urbanground_ros.files import write_atomically
 from urbanground_ros.scoring import DEFINITIONS
 from urbanground_ros.scoring import Outcome
-from urbanground_ros.scoring import write_atomically
 
 _STYLE = """
 :root { color-scheme: light dark; }

@@ -65,10 +65,6 @@ class RunnerNode(Node):
         record = find_record(config, planned)
         if record is None:
             raise UrbanGroundError(result.reason or 'the episode left no record')
-        if result.outcome == Outcome.CITY_ERROR:
-            # Nothing that the agent did: not a result, so it is to be run again.
-            (config.records / f'{planned.id}.json').unlink(missing_ok=True)
-            raise UrbanGroundError(result.reason)
         return record
 
     def _wait(self, planned: Planned, goal: RunEpisode.Goal) -> RunEpisode.Result:
@@ -83,7 +79,8 @@ class RunnerNode(Node):
         if self._child is not None and self._child.poll() is not None:
             self._agent = ''
         return pending.result or RunEpisode.Result(
-            reason='the episode node runs another episode')
+            reason='the episode node rejected it or has lost it: it runs another episode, or this '
+                   'process stood still for long')
 
     def _obituary(self, agent: str) -> str:
         assert self._child is not None

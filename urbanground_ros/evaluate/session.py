@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from collections.abc import Iterator
 from collections.abc import Mapping
+from contextlib import contextmanager
 import fcntl
 import io
-import os
 from pathlib import Path
 import sys
 from typing import Any
@@ -26,8 +27,12 @@ from urbanground_ros.evaluate.plan import Planned
 from urbanground_ros.evaluate.progress import Progress
 from urbanground_ros.evaluate.report import write_report
 from urbanground_ros.evaluate.table import render
+from urbanground_ros.files import make_folder
+from urbanground_ros.files import write_atomically
 from urbanground_ros.scoring import Outcome
-from urbanground_ros.scoring import write_atomically
+
+#: So many failures one after the other are the city's or the machine's, not a task's.
+MOST_FAILURES = 3
 
 
 class Session:
@@ -37,31 +42,45 @@ class Session:
         """Plan the episodes of a configuration."""
         self.config = config
         self.plan = make_plan(config, context, tasks)
-        self._pictures = EpisodePictures(context, *overview(context))
+        self._pictures = {context.name: EpisodePictures(context, *overview(context))
+                          for context in {p.context.name: p.context
+                                          for p in self.plan}.values()}
 
     def run(self, episode: Callable[[Planned], Mapping[str, Any]]) -> int:
         """Run what is missing by a function that returns an episode's record; return a status.
 
-        0 when every episode has a record (however it ended), else 1.
+        0 when every episode has a record (however it ended), else 1. After a few failures
+        in a row the rest is left for the next time.
         """
-        with _held(self.config.out):
+        with held(self.config.out):
             missing = [p for p in self.plan if find_record(self.config, p) is None]
             kept = len(self.plan) - len(missing)
             if kept:
                 print(f'{kept} of {len(self.plan)} episodes are there already', file=sys.stderr)
             progress = Progress('episodes', max(len(missing), 1))
-            failures = 0
+            failures = in_a_row = 0
+            for planned in self.plan:
+                if planned not in missing and not self._picture_path(planned).is_file():
+                    self._draw(planned, find_record(self.config, planned) or {})
             for planned in missing:
                 try:
                     record = episode(planned)
                 except UrbanGroundError as error:
                     failures += 1
+                    in_a_row += 1
                     print(f'error: {planned.agent} {planned.task.id}: {error}', file=sys.stderr,
                           flush=True)
-                    break
-                write_atomically(self._picture_path(planned), self._pictures.draw(record))
+                    if in_a_row == MOST_FAILURES:
+                        break
+                    continue
+                in_a_row = 0
+                self._draw(planned, record)
                 progress.advance(_summary(record))
             return self._finish(failures)
+
+    def _draw(self, planned: Planned, record: Mapping[str, Any]) -> None:
+        write_atomically(self._picture_path(planned),
+                         self._pictures[planned.context.name].draw(record))
 
     def _picture_path(self, planned: Planned) -> Path:
         return self.config.out / 'pictures' / f'{planned.id}.png'
@@ -90,29 +109,21 @@ def _summary(record: Mapping[str, Any]) -> str:
     return text
 
 
-class _held:  # noqa: N801 - a context manager, used as a function
-    """Hold a run's folder, so that two runs never mix."""
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a run's folder for a block, so that two runs never mix.
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = -1
-
-    def __enter__(self) -> None:
+    Raises:
+        UrbanGroundError: it cannot be written, or another run holds it.
+    """
+    make_folder(folder)
+    with (folder / '.lock').open('wb') as lock:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self._folder / '.lock', os.O_RDWR | os.O_CREAT)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise UrbanGroundError(
-                f'{self._folder}: cannot be written: {error.strerror}') from error
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            os.close(self._lock)
-            raise UrbanGroundError(
-                f'{self._folder}: another run writes here; choose another out') from error
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
+                f'{folder}: another run writes here; choose another out') from error
+        yield
 
 
 def overview(context: RegionContext) -> tuple[Image.Image | None,
@@ -122,7 +133,10 @@ def overview(context: RegionContext) -> tuple[Image.Image | None,
     xs, ys = [float(p[0]) for p in points], [float(p[1]) for p in points]
     extent = (min(xs) - 40.0, min(ys) - 40.0, max(xs) + 40.0, max(ys) + 40.0)
     path = cache_folder() / 'overviews' / f'{context.digest}.png'
-    if not path.is_file():
+    try:
+        with Image.open(path) as image:
+            return image.convert('RGB'), extent
+    except (OSError, SyntaxError):  # not there yet, or damaged
         from urbanground_ros.sim import draw_overview
         picture = draw_overview(context.path, extent, 1600)
         if picture is None:
@@ -130,4 +144,4 @@ def overview(context: RegionContext) -> tuple[Image.Image | None,
         out = io.BytesIO()
         Image.fromarray(picture).save(out, 'PNG')
         write_atomically(path, out.getvalue())
-    return Image.open(path).convert('RGB'), extent
+    return Image.fromarray(picture), extent

@@ -36,13 +36,24 @@ class Stack:
             raise UrbanGroundError(f'stack: stack_package is {package!r} and stack_launch is '
                                    f'{launch!r}, expected both')
         if command:
-            return cls(name, tuple(shlex.split(command)))
+            return cls(name, _words('stack_command', command))
         if package:
             if find_spec('ros2launch') is None:
                 raise UrbanGroundError('stack: stack_package needs `ros2 launch`, which is not '
                                        'installed here; give stack_command')
             return cls(name, (sys.executable, '-c',
                               'import sys; from ros2cli.cli import main; sys.exit(main())',
-                              'launch', package, launch, *shlex.split(params)))
+                              'launch', package, launch, *_words('stack_params', params)))
         example: Path = project_file('examples/go_to_goal/go_to_goal/node.py')
         return cls(name, (sys.executable, str(example)))
+
+
+def _words(what: str, text: str) -> tuple[str, ...]:
+    """Split a command line as a shell does."""
+    try:
+        words = tuple(shlex.split(text))
+    except ValueError as error:
+        raise UrbanGroundError(f'{what} is {text!r}: {error}, expected a command line') from None
+    if what == 'stack_command' and not words:
+        raise UrbanGroundError(f'{what} is {text!r}, expected a command line')
+    return words

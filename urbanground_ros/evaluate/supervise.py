@@ -16,6 +16,7 @@ import time
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate import leash
 from urbanground_ros.evaluate.graph import Process
+from urbanground_ros.files import make_folder
 from urbanground_ros.interrupts import interrupts
 
 #: Wall seconds from SIGINT to SIGKILL.
@@ -79,7 +80,7 @@ def supervise(graph: Sequence[Process], logs: Path) -> int:
     Another process that ends before is told in one line, and everything is stopped: what is
     finished stays, and the same command goes on from there.
     """
-    logs.mkdir(parents=True, exist_ok=True)
+    make_folder(logs)
     children: dict[str, subprocess.Popen[bytes]] = {}
     try:
         with interrupts():
@@ -110,4 +111,9 @@ def _watch(graph: Sequence[Process], logs: Path,
                       file=sys.stderr, flush=True)
                 return 1
         time.sleep(0.1)
+    if main.returncode < 0:
+        print(f'error: {graph[-1].name} was killed by signal {-main.returncode}: finished '
+              'episodes are kept, the same command goes on from there',
+              file=sys.stderr, flush=True)
+        return 1
     return main.returncode

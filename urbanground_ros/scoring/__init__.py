@@ -7,7 +7,9 @@ from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.metrics import Definition
 from urbanground_ros.scoring.metrics import DEFINITIONS
 from urbanground_ros.scoring.metrics import distance_to_goal
+from urbanground_ros.scoring.outcome import NO_RESULTS
 from urbanground_ros.scoring.outcome import Outcome
+from urbanground_ros.scoring.recorder import AGENT_NAME
 from urbanground_ros.scoring.recorder import episode_id
 from urbanground_ros.scoring.recorder import EpisodeRecorder
 from urbanground_ros.scoring.recorder import Settings
@@ -16,12 +18,13 @@ from urbanground_ros.scoring.records import read_record
 from urbanground_ros.scoring.records import RecordError
 from urbanground_ros.scoring.records import rescore
 from urbanground_ros.scoring.records import SCHEMA
-from urbanground_ros.scoring.records import write_atomically
 from urbanground_ros.scoring.records import write_record
 
 __all__ = [
+    'AGENT_NAME',
     'ARRIVAL_RADIUS',
     'DEFINITIONS',
+    'NO_RESULTS',
     'SCHEMA',
     'Definition',
     'EpisodeRecorder',
@@ -34,6 +37,5 @@ __all__ = [
     'episode_id',
     'read_record',
     'rescore',
-    'write_atomically',
     'write_record',
 ]

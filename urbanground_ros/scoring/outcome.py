@@ -22,3 +22,7 @@ class Outcome(IntEnum):
     def label(self) -> str:
         """Return the name as it is printed."""
         return self.name.lower().replace('_', ' ')
+
+
+#: Nothing that the agent did: such an episode is to be run again, and never counted.
+NO_RESULTS = frozenset({Outcome.UNDEFINED, Outcome.CITY_ERROR, Outcome.CANCELLED})

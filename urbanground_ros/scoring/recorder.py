@@ -10,6 +10,8 @@ from dataclasses import asdict
 from dataclasses import dataclass
 import hashlib
 import json
+import math
+import re
 from typing import Any
 
 from urbanground_ros import __version__
@@ -21,7 +23,11 @@ from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.outcome import Outcome
 from urbanground_ros.scoring.records import make_record
+from urbanground_ros.scoring.records import RecordError
 from urbanground_ros.tasks import Task
+
+#: What an agent may be called: it becomes part of the names of files.
+AGENT_NAME = r'[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}'
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,17 @@ class Settings:
     max_seconds: float = 200.0
     horizontal_tolerance: float = DEFAULT_HORIZONTAL_TOLERANCE
     vertical_tolerance: float = DEFAULT_VERTICAL_TOLERANCE
+
+    def __post_init__(self) -> None:
+        """Check the limits.
+
+        Raises:
+            RecordError: one is not positive and finite.
+        """
+        for name in ('max_steps', 'max_seconds', 'horizontal_tolerance', 'vertical_tolerance'):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value > 0):
+                raise RecordError(f'settings: {name} is {value!r}, expected a positive number')
 
 
 @dataclass(frozen=True)
@@ -52,7 +69,14 @@ class StepRecord:
 
 
 def episode_id(task: Task, agent: str, track: str, settings: Settings) -> str:
-    """Name an episode by the hash of task, configuration and code version."""
+    """Name an episode by the hash of task, configuration and code version.
+
+    Raises:
+        RecordError: the agent's name cannot be part of a file's.
+    """
+    if not re.fullmatch(AGENT_NAME, agent):
+        raise RecordError(f'agent is {agent!r}, expected up to 64 letters, digits, "_", "." or '
+                          '"-", the first no dot')
     key = json.dumps([task.to_json(), agent, track, asdict(settings), __version__],
                      sort_keys=True, ensure_ascii=False)
     return f'{agent}-{task.id}-{hashlib.sha256(key.encode()).hexdigest()[:12]}'

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict
 import json
 import math
-import os
 from pathlib import Path
 from typing import Any
 from typing import TYPE_CHECKING
@@ -19,6 +17,9 @@ from urbanground_ros.city import Event
 from urbanground_ros.city import EventKind
 from urbanground_ros.city import Sample
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.files import FileError
+from urbanground_ros.files import read_json
+from urbanground_ros.files import write_atomically
 from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.metrics import DEFINITIONS
 from urbanground_ros.scoring.outcome import Outcome
@@ -69,30 +70,18 @@ def _number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name, flush it to disk, and rename it.
+def write_record(folder: Path, record: Mapping[str, Any]) -> Path:
+    """Write a record as `EPISODE.json` into a folder, atomically, the same bytes each time.
 
     Raises:
-        RecordError: the disk is full or the folder not writable.
+        RecordError: it has a number that JSON has not.
+        FileError: the disk is full or the folder not writable.
     """
-    temporary = path.with_name(f'.{path.name}.{os.getpid()}')
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open('wb') as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise RecordError(f'{path}: cannot be written: {error.strerror}') from error
-
-
-def write_record(folder: Path, record: Mapping[str, Any]) -> Path:
-    """Write a record as `EPISODE.json` into a folder, atomically, the same bytes each time."""
     path = folder / f'{record["episode"]}.json'
-    text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
+    try:
+        text = json.dumps(record, ensure_ascii=False, allow_nan=False, separators=(',', ':'))
+    except ValueError as error:
+        raise RecordError(f'{path}: {error}, expected finite numbers') from error
     write_atomically(path, text.encode() + b'\n')
     return path
 
@@ -101,16 +90,54 @@ def read_record(path: Path) -> dict[str, Any]:
     """Read a record.
 
     Raises:
-        RecordError: not there, cut short, or of another schema.
+        RecordError: not there, cut short, of another schema, or with a part that is none.
     """
     try:
-        record = json.loads(path.read_text('utf-8'))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise RecordError(f'{path}: {error}, expected an episode record') from error
+        record = read_json(path, 'an episode record')
+    except FileError as error:
+        raise RecordError(str(error)) from error
     if not isinstance(record, dict) or record.get('schema') != SCHEMA:
         schema = record.get('schema') if isinstance(record, dict) else None
         raise RecordError(f'{path}: schema is {schema!r}, expected {SCHEMA!r}')
+    try:
+        _check(record)
+    except (KeyError, TypeError, ValueError, UrbanGroundError) as error:
+        raise RecordError(f'{path}: {type(error).__name__} {error}, expected a whole episode '
+                          'record') from error
     return record
+
+
+def _check(record: Mapping[str, Any]) -> None:
+    """Build everything of a record that can be built, and compare its name with its content.
+
+    Raises:
+        KeyError, TypeError, ValueError, UrbanGroundError: what cannot be built.
+    """
+    from urbanground_ros.scoring.recorder import episode_id
+    from urbanground_ros.scoring.recorder import Settings
+    from urbanground_ros.scoring.recorder import StepRecord
+    task = Task.from_json(record['task'], 'task')
+    settings = Settings(**record['settings'])
+    if record['version'] == __version__:
+        known = episode_id(task, record['agent'], record['track'], settings)
+        if record['episode'] != known:
+            raise ValueError(f'episode is {record["episode"]!r}, its content has the id {known}')
+    Outcome(record['outcome'])
+    for name in ('episode', 'agent', 'track', 'reason'):
+        if not isinstance(record[name], str):
+            raise TypeError(f'{name} is {record[name]!r}')
+    for name, value in record['metrics'].items():
+        if name not in DEFINITIONS or not (value is None or isinstance(value, (int, float))):
+            raise ValueError(f'metric {name} is {value!r}')
+    for step in record['steps']:
+        StepRecord(**step)
+    for event in record['events']:
+        EventKind(event['kind'])
+        Event(**event)
+    rows = record['trajectory']['rows']
+    if record['trajectory']['columns'] != _COLUMNS or not rows \
+            or any(len(row) != len(_COLUMNS) for row in rows):
+        raise ValueError('trajectory has other columns or no rows')
 
 
 def rescore(record: Mapping[str, Any], network: PedestrianNetwork) -> dict[str, float | None]:

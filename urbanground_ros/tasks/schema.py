@@ -12,7 +12,6 @@ from dataclasses import field
 from enum import Enum
 import json
 import math
-import os
 from pathlib import Path
 import re
 from typing import Any
@@ -20,6 +19,8 @@ from typing import Any
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.files import read_json
+from urbanground_ros.files import write_atomically
 
 #: Where this project keeps what the released format has no field for.
 EXTRA = 'urbanground'
@@ -90,18 +91,20 @@ class Task:
             raise TaskError(f'{where}: a task is {type(data).__name__}, expected an object')
         task_id = data.get('id')
         if not isinstance(task_id, str) or not re.fullmatch(
-            r'[A-Za-z0-9][A-Za-z0-9_.-]*', task_id
+            r'[A-Za-z0-9][A-Za-z0-9_.-]{0,63}', task_id
         ):
             raise TaskError(
-                f'{where}: id is {task_id!r}, expected letters, digits, "_", "." or "-"'
+                f'{where}: id is {task_id!r:.80}, expected up to 64 letters, digits, "_", "." or '
+                '"-"'
             )
         where = f'{where}: task {task_id}'
         prefix = re.match(r'[A-Za-z]*', task_id)
         kind = next((k for k in Kind if prefix and k.prefix == prefix.group()), None)
-        if kind is None or data.get('type') != kind.number:
+        number = data.get('type')
+        if kind is None or isinstance(number, bool) or number != kind.number:
             known = ', '.join(f'{k.prefix}… with type {k.number}' for k in Kind)
             raise TaskError(
-                f'{where}: type {data.get("type")!r} with this id prefix cannot be run, '
+                f'{where}: type {number!r} with this id prefix cannot be run, '
                 f'expected {known}'
             )
         description = data.get('description')
@@ -122,26 +125,36 @@ class Task:
                 f'{", ".join(sorted(_EXTRA_KEYS))}'
             )
         seed = extra.get('seed', 0)
-        if not isinstance(seed, int) or seed < 0:
-            raise TaskError(f'{where}: seed is {seed!r}, expected a whole number from 0')
+        if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
+            raise TaskError(f'{where}: seed is {seed!r}, expected a whole number from 0 to 2^63-1')
+        region = extra.get('region', '')
+        if not isinstance(region, str):
+            raise TaskError(f'{where}: region is {region!r}, expected text')
+        length = extra.get('route_length', math.nan)
+        if isinstance(length, bool) or not isinstance(length, (int, float)) or length < 0:
+            raise TaskError(f'{where}: route_length is {length!r}, expected metres')
+        verification = extra.get('verification', {})
+        if not isinstance(verification, Mapping):
+            raise TaskError(f'{where}: verification is {verification!r}, expected an object')
         return cls(
             task_id,
             kind,
             description,
             Placement(start, yaw),
             goal,
-            str(extra.get('region', '')),
+            region,
             seed,
-            float(extra.get('route_length', math.nan)),
-            extra.get('verification', {}),
+            float(length),
+            verification,
         )
 
 
 def _point_json(point: GeoPoint, yaw: float) -> dict[str, Any]:
+    height = {'height': point.altitude} if math.isfinite(point.altitude) else {}
     return {
         'lat': point.latitude,
         'lon': point.longitude,
-        'height': point.altitude,
+        **height,
         'yaw': yaw,
         'label': point.label,
     }
@@ -183,29 +196,30 @@ def read_tasks(path: Path) -> list[Task]:
     """Read tasks from a file (one task or a list of them) or a folder of such files.
 
     Raises:
-        TaskError: nothing there, not JSON, a bad task, or an id that is used twice.
+        FileError: a file is not there or not JSON.
+        TaskError: no task at all, a bad one, or an id that is used twice.
     """
     files = sorted(path.glob('*.json')) if path.is_dir() else [path]
     if not files:
         raise TaskError(f'{path}: no task files, expected *.json')
     tasks: dict[str, Task] = {}
     for file in files:
-        try:
-            data = json.loads(file.read_text('utf-8'))
-        except (OSError, UnicodeDecodeError, ValueError) as error:
-            raise TaskError(f'{file}: {error}, expected a JSON task file') from error
+        data = read_json(file, 'a JSON task file')
         for item in data if isinstance(data, list) else [data]:
             task = Task.from_json(item, str(file))
             if task.id in tasks:
                 raise TaskError(f'{file}: task {task.id} exists already, expected unique ids')
             tasks[task.id] = task
+    if not tasks:
+        raise TaskError(f'{path}: no tasks, expected one or more')
     return list(tasks.values())
 
 
 def write_tasks(path: Path, tasks: Iterable[Task]) -> None:
-    """Write a list of tasks as one JSON file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write a list of tasks as one JSON file, whole or not at all.
+
+    Raises:
+        FileError: it cannot be written.
+    """
     items: Sequence[dict[str, Any]] = [task.to_json() for task in tasks]
-    temporary = path.with_name(f'.{path.name}.{os.getpid()}')
-    temporary.write_text(json.dumps(items, indent=1, ensure_ascii=False) + '\n', 'utf-8')
-    temporary.replace(path)
+    write_atomically(path, (json.dumps(items, indent=1, ensure_ascii=False) + '\n').encode())

@@ -34,6 +34,7 @@ from urbanground_ros.bridge.convert import to_nanoseconds
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning
+from urbanground_ros.city import Action
 from urbanground_ros.city import CityState
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import Observation
@@ -112,7 +113,7 @@ class AgentRunner:
         self._seed = seed
         self._view = view
         self._briefs: queue.Queue[TaskBrief] = queue.Queue()
-        self._first: dict[str, Observation] = {}
+        self._latest: dict[str, Observation] = {}
         self._seen = threading.Condition()
         self.node = Node('agent', context=context, enable_rosout=False,
                          start_parameter_services=False)
@@ -122,36 +123,48 @@ class AgentRunner:
         self._act = ActionClient(self.node, Act, 'act')
 
     def _observe(self, msg: ObservationMsg) -> None:
-        if msg.step == 0:
-            with self._seen:
-                self._first = {msg.episode: observation_from(msg)}
-                self._seen.notify_all()
+        with self._seen:
+            self._latest = {msg.episode: observation_from(msg)}
+            self._seen.notify_all()
 
     def run(self) -> None:
         """Play for ever."""
         while True:
             brief = self._briefs.get()
-            first = self._wait_for_first(brief.episode)
-            if first is None:
+            observation = self._wait_for_first(brief.episode)
+            if observation is None:
                 continue
-            observation = first
             world = self._view.world(brief.episode) if self._view else None
             self._agent.begin(brief, self._seed, world)
             while not observation.finished:
                 state = self._view.state(brief.episode, observation.step) if self._view else None
                 action = self._agent.act(observation, state)
-                self._act.wait_for_server()
-                goal = PendingGoal(self._act, Act.Goal(action=action_to(action)))
-                goal.wait()
-                if goal.result is None or not goal.result.observation.episode:
+                following = self._take_step(action, observation)
+                if following is None:
                     break
-                observation = observation_from(goal.result.observation)
+                observation = following
+
+    def _take_step(self, action: Action, observation: Observation) -> Observation | None:
+        """Execute an action and return what is seen then; None when the episode is over."""
+        while True:
+            self._act.wait_for_server()
+            goal = PendingGoal(self._act, Act.Goal(action=action_to(action)))
+            goal.wait()
+            if goal.result is not None:
+                seen = observation_from(goal.result.observation)
+                return seen if seen.episode else None
+            # The door knows of no such goal: if nothing has happened, it never came there.
+            with self._seen:
+                latest = self._latest.get(observation.episode)
+            if latest is None or latest.step != observation.step:
+                return latest
 
     def _wait_for_first(self, episode: str) -> Observation | None:
         """Return an episode's first observation; a door amid an episode shows none."""
         with self._seen:
-            self._seen.wait_for(lambda: episode in self._first, 5.0)
-            return self._first.get(episode)
+            self._seen.wait_for(lambda: episode in self._latest, 5.0)
+            latest = self._latest.get(episode)
+        return latest if latest is not None and latest.step == 0 else None
 
 
 def main(name: str, agent_domain: int, region: str, seed: int,

@@ -100,6 +100,10 @@ PARAMETERS = (
 )
 
 
+#: How an episode may be ended from outside; success and failure are the rules' alone.
+ABORTS = (Outcome.AGENT_ERROR, Outcome.CITY_ERROR, Outcome.TIMED_OUT, Outcome.CANCELLED)
+
+
 class Door:
     """What an agent of the vision track sees of the world: task, observation, act, answer.
 
@@ -306,6 +310,9 @@ class EpisodeNode(Node):
         return response
 
     def _load(self, request: LoadTask.Request, response: LoadTask.Response) -> Any:
+        if not self._busy.acquire(blocking=False):
+            response.accepted, response.message = False, 'an episode is running'
+            return response
         try:
             task = self._task(request.task)
             context = self._context_of(task)
@@ -316,9 +323,18 @@ class EpisodeNode(Node):
             response.accepted, response.message = reply.accepted, reply.message
         except UrbanGroundError as error:
             response.accepted, response.message = False, str(error)
+        finally:
+            self._busy.release()
         return response
 
     def _abort(self, request: AbortEpisode.Request, response: AbortEpisode.Response) -> Any:
+        if request.outcome not in ABORTS:
+            response.accepted = False
+            response.message = (
+                f'outcome is {request.outcome}, expected one of '
+                f'{", ".join(f"{int(code)} ({code.label})" for code in ABORTS)}'
+            )
+            return response
         with self._lock:
             response.accepted = self._episode is not None and not self._episode.finished
             if self._episode is not None and response.accepted:
@@ -398,9 +414,8 @@ class EpisodeNode(Node):
                 self._heard = time.monotonic()
             drive(goal, episode, observation)
             score = self._wait_for_score(episode.id)
-            result = RunEpisode.Result(
-                outcome=int(episode.outcome), reason=episode.reason, score=score
-            )
+            # What could not be scored whole is no result, whatever the rules saw.
+            result = RunEpisode.Result(outcome=score.outcome, reason=score.reason, score=score)
             if episode.outcome is Outcome.CANCELLED and goal.is_cancel_requested:
                 goal.canceled()
             else:

@@ -32,10 +32,12 @@ from urbanground_ros.city import Sample
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.files import make_folder
 from urbanground_ros.parameters import declare
 from urbanground_ros.parameters import Parameter
 from urbanground_ros.scoring import DEFINITIONS
 from urbanground_ros.scoring import EpisodeRecorder
+from urbanground_ros.scoring import NO_RESULTS
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.scoring import StepRecord
@@ -68,6 +70,8 @@ class ScoringNode(Node):
         super().__init__('scoring', **kwargs)
         p = declare(self, PARAMETERS)
         self._folder = Path(p['records']) if p['records'] else None
+        if self._folder is not None:
+            make_folder(self._folder)
         self._settle = p['settle_timeout']
         self._live_every = p['live_every']
         self._contexts: dict[str, RegionContext] = {}
@@ -173,7 +177,7 @@ class ScoringNode(Node):
         last = samples[-1].sequence if samples else -1
         recorder.steps = [s for s in recorder.steps if s.sequence <= last]
         try:
-            if self._folder is not None:
+            if self._folder is not None and outcome not in NO_RESULTS:
                 write_record(self._folder, recorder.record(outcome, reason))
         except UrbanGroundError as error:
             self.get_logger().error(str(error))
