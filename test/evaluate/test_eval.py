@@ -327,3 +327,49 @@ def test_two_runs_never_share_a_folder(in_process, tasks):
         )
     assert result.returncode == 1
     assert 'another run writes here' in result.stderr
+
+
+@pytest.mark.parametrize(
+    ('options', 'message'),
+    [
+        (('--stack-name', '../../evil'), "stack_name is '../../evil'"),
+        (('--stack-command', 'foo "bar'), 'stack_command is'),
+        (('--out', '/proc/x'), '/proc/x: cannot be written'),
+        (('--out', __file__), 'cannot be written'),
+    ],
+)
+def test_bad_options_are_one_line(tasks, options, message):
+    result = evaluate('--agents', 'stack', '--tasks', str(tasks), *options)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert message in line
+
+
+def test_a_task_of_an_unknown_region_is_told_in_process_too(tasks, tmp_path):
+    values = read_tasks(tasks)[0].to_json()
+    values['urbanground']['region'] = 'atlantis'
+    (tmp_path / 'one.json').write_text(json.dumps(values))
+    result = evaluate('--in-process', '--agents', 'straight', '--tasks',
+                      str(tmp_path / 'one.json'), '--out', str(tmp_path / 'out'))
+    assert result.returncode == 1
+    assert "region 'atlantis' is neither" in result.stderr
+
+
+def test_what_is_no_result_is_run_again_and_pictures_are_mended(tasks, tmp_path):
+    def run():
+        return evaluate('--in-process', '--agents', 'straight', '--tasks', str(tasks), '--out',
+                        str(tmp_path), '--pictures', 'false', '--max-steps', '5')
+    assert run().returncode == 0
+    whole = records(tmp_path)
+    first, second, third = sorted((tmp_path / 'episodes').glob('*.json'))
+    record = json.loads(first.read_text())
+    first.write_text(json.dumps({**record, 'outcome': int(Outcome.CITY_ERROR)}))
+    second.write_text(json.dumps({'schema': record['schema']}))
+    picture = tmp_path / 'pictures' / f'{third.stem}.png'
+    drawn = picture.read_bytes()
+    picture.unlink()
+    result = run()
+    assert result.returncode == 0, result.stderr
+    assert '1 of 3 episodes are there already' in result.stderr
+    assert records(tmp_path) == whole
+    assert picture.read_bytes() == drawn

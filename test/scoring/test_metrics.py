@@ -13,6 +13,7 @@ from urbanground_ros.city import EventKind
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Sample
+from urbanground_ros.files import FileError
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.scoring import compute_metrics
@@ -159,7 +160,53 @@ def test_record_is_the_same_bytes_and_scores_to_the_same_digits(network, tmp_pat
     assert rescore(again, network) == again['metrics']
 
 
-@pytest.mark.parametrize('text', ['', '{', '[]', '{"schema": "other/1"}'])
+@pytest.mark.parametrize(
+    'change',
+    [
+        {'outcome': 99},
+        {'outcome': None},
+        {'task': {}},
+        {'settings': {}},
+        {'agent': 'another'},
+        {'agent': '../x'},
+        {'episode': 'x-SN001-000000000000'},
+        {'metrics': {'arrived': 'yes'}},
+        {'metrics': {'unheard_of': 1.0}},
+        {'steps': [{}]},
+        {'events': [{'kind': 77}]},
+        {'trajectory': {'columns': [], 'rows': []}},
+        {'reason': 7},
+    ],
+)
+def test_a_record_that_is_not_whole_is_told(network, tmp_path, change):
+    recorder = EpisodeRecorder(task(), 'x', 'vision', Settings('r', 'd'), network)
+    recorder.add(walk([(x, 0, 0) for x in range(9)]))
+    recorder.steps.append(step(8, 2.0))
+    path = write_record(tmp_path, recorder.record(Outcome.FAILED, ''))
+    whole = json.loads(path.read_text())
+    assert read_record(path) == whole
+    for damaged in ({**whole, **change}, {k: v for k, v in whole.items() if k not in change}):
+        path.write_text(json.dumps(damaged))
+        with pytest.raises(RecordError, match=r'json: .*expected a whole episode record') as error:
+            read_record(path)
+        assert '\n' not in str(error.value)
+
+
+@pytest.mark.parametrize('limit', [{'max_seconds': math.nan}, {'max_seconds': -1.0},
+                                   {'max_steps': 0}, {'max_seconds': math.inf}])
+def test_settings_have_positive_limits(limit):
+    with pytest.raises(RecordError, match='expected a positive number'):
+        Settings('r', 'd', **limit)
+
+
+@pytest.mark.parametrize('agent', ['', '../x', 'a/b', '.x', 'x' * 65, 'a b'])
+def test_an_agent_is_named_like_a_file(network, agent):
+    with pytest.raises(RecordError, match='agent is'):
+        EpisodeRecorder(task(), agent, 'vision', Settings('r', 'd'), network)
+
+
+@pytest.mark.parametrize('text', ['', '{', '[]', '{"schema": "other/1"}', '[' * 100_000,
+                                  '{"schema": NaN}'])
 def test_damaged_records_are_told(tmp_path, text):
     path = tmp_path / 'x.json'
     path.write_text(text)
@@ -169,5 +216,5 @@ def test_damaged_records_are_told(tmp_path, text):
 
 def test_unwritable_folder_is_told(tmp_path):
     (tmp_path / 'file').write_text('')
-    with pytest.raises(RecordError, match='cannot be written'):
+    with pytest.raises(FileError, match='cannot be written'):
         write_record(tmp_path / 'file', {'episode': 'x'})

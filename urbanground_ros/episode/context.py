@@ -17,7 +17,7 @@ from urbanground_ros.geo import Region
 
 @dataclass(frozen=True)
 class RegionContext:
-    """A region's description and network; `digest` names their content."""
+    """A region's description and network; `digest` names their content and that of its tiles."""
 
     name: str
     path: Path
@@ -34,13 +34,11 @@ class RegionContext:
         """
         region = Region.load(path)
         network = region.load_network()
-        # Tiles are told by their root, which names a version of all below it.
-        references = [region.network, *region.tilesets]
-        files = [path, *(Path(region.resolve(reference)) for reference in references)]
         content = hashlib.sha256()
-        for file in files:
-            if file.is_file():
-                content.update(file.read_bytes())
+        for file in (path, Path(region.resolve(region.network))):
+            content.update(file.read_bytes())
+        for reference in region.tilesets:
+            _add_tiles(content, Path(region.resolve(reference)))
         return cls(name, path, region, network, content.hexdigest()[:16])
 
     def to_map(self, point: GeoPoint) -> np.ndarray:
@@ -51,3 +49,18 @@ class RegionContext:
         level = frame.from_geodetic(point.latitude, point.longitude, frame.altitude)
         ground = self.network.nearest(level[None]).point[0]
         return np.array([level[0], level[1], ground[2]])
+
+
+def _add_tiles(digest: hashlib._Hash, root: Path) -> None:
+    """Add a local tileset: the content of its JSON files, name and size of all others.
+
+    A tile that is missing or cut short is another world than a whole one.
+    """
+    if not root.is_file():
+        return
+    for file in sorted(root.parent.rglob('*')):
+        if file.is_file():
+            size = file.stat().st_size
+            digest.update(f'{file.relative_to(root.parent).as_posix()} {size}\n'.encode())
+            if file.suffix == '.json':
+                digest.update(file.read_bytes())
