@@ -23,6 +23,7 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image
+from sensor_msgs.msg import LaserScan
 from sensor_msgs.msg import NavSatFix
 from tf2_msgs.msg import TFMessage
 from urbanground.action import Act
@@ -157,6 +158,7 @@ def test_standard_interfaces(world, region, start_place):
         ('odom', 'base_link'),
         ('base_link', 'camera_link'),
         ('camera_link', 'camera_optical_frame'),
+        ('base_link', 'base_scan'),
     }
     earth = static[-1].transforms[0].transform.translation
     assert np.allclose((earth.x, earth.y, earth.z), region.network.frame.to_ecef(np.zeros(3)))
@@ -188,6 +190,32 @@ def test_people_are_told_ten_times_a_second(world, region, start_place):
             0.1 * second.velocity.x, abs=1e-6
         )
     world.city.load(region.name, 0, start_place, Scene())
+
+
+def test_scans_and_depth_come_while_somebody_listens(world, region, start_place):
+    world.city.load(region.name, 0, start_place, Scene())
+    scans = world.collect(LaserScan, 'scan', reliable(10))
+    depths = world.collect(Image, 'camera/depth/image_raw', reliable(2))
+    matched(world, 'scan')
+
+    def measured():
+        world.city.step(0.0, 0.0, 0.0, 0.5)
+        return scans and depths
+
+    wait(measured, 'a scan and a depth image')
+    scan, depth = scans[-1], depths[-1]
+    assert scan.header.frame_id == 'base_scan'
+    assert len(scan.ranges) == 360
+    assert 0 < np.isfinite(scan.ranges).sum() < 360
+    assert scan.angle_min + 359 * scan.angle_increment == pytest.approx(scan.angle_max, abs=1e-5)
+    assert (depth.encoding, depth.header.frame_id) == ('32FC1', 'camera_optical_frame')
+    metres = np.frombuffer(bytes(depth.data), '<f4').reshape(depth.height, depth.width)
+    assert np.isnan(metres).any(), 'sky'
+    assert 0.1 < np.nanmin(metres) < 3.0, 'the ground before the feet'
+    transforms = world.collect(TFMessage, '/tf_static', latched())
+    wait(lambda: transforms, 'static transforms')
+    (scanner,) = [t for t in transforms[-1].transforms if t.child_frame_id == 'base_scan']
+    assert scanner.transform.translation.z == pytest.approx(0.4)
 
 
 def test_a_teleport_moves_map_to_odom_alone(world, region, start_place):

@@ -407,14 +407,14 @@ def test_pictures_come_at_the_camera_period():
     city = rig.new_city(listener=log, image_width=64, image_height=48, pictures=True)
     if not city.capabilities().image_width:
         pytest.skip('no renderer works here')
-    city.set_camera_period(0.1)
+    city.set_sensors(camera_period=0.1)
     city.step(1.0, 0.0, 0.0, 1.0)
     stamps = [h[0] for h in log.heard if len(h) == 2]
     assert len(stamps) == 10
     assert set(np.diff(stamps)) == {5 * TICK}
     for period in (0.03, -1.0, math.nan):
         with pytest.raises(SimError, match='camera_period'):
-            city.set_camera_period(period)
+            city.set_sensors(camera_period=period)
     city.close()
 
 

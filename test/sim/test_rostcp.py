@@ -23,6 +23,8 @@ from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import RosTcpFront
 from urbanground_ros.sim import SimError
 from urbanground_ros.sim import wire
+from urbanground_ros.sim.rostcp import SERVICES
+from urbanground_ros.sim.rostcp import TOPICS
 
 
 class Peer:
@@ -70,7 +72,7 @@ class Peer:
 
     def registrations(self):
         found = {}
-        for _ in range(14):
+        for _ in range(len(TOPICS) + len(SERVICES)):
             name, payload = self.frame()
             assert payload.endswith(b'\0')
             values = json.loads(payload[:-1])
@@ -110,7 +112,7 @@ class Peer:
 
 def SCENE(weather='sunny'):  # noqa: N802 - made anew for each message
     return wire.make('urbanground/CityScene', weather=weather, time_of_day=43_200.0,
-                     time_scale=0.0, pedestrians=0)
+                     time_scale=0.0, pedestrians=0, closures=[])
 
 
 def act_request(want_image=False, **fields):
@@ -225,8 +227,8 @@ def test_refusals_have_words(peer, front):
     reply, _ = peer.call(5, 'city/set_scene', 'urbanground/CitySetScene', wire.to_cdr(
         'urbanground/CitySetScene_Request', scene=SCENE('snow')))
     assert 'snow' in reply.message
-    reply, _ = peer.call(6, 'city/camera', 'urbanground/CityCamera', wire.to_cdr(
-        'urbanground/CityCamera_Request', period=0.03))
+    reply, _ = peer.call(6, 'city/sensors', 'urbanground/CitySensors', wire.to_cdr(
+        'urbanground/CitySensors_Request', camera_period=0.03, depth=False, scan_period=0.0))
     assert 'camera_period' in reply.message
 
 
@@ -248,8 +250,8 @@ def test_the_other_services_answer(peer, front):
     assert [name for name, _ in published] == ['/clock', 'trajectory/sample', 'city/state']
     reply, _ = peer.call(4, 'city/step', 'urbanground/CityStep', step_request(0.2))
     assert reply.state.body.elapsed_ns == 220_000_000  # with the tick of the placement
-    reply, _ = peer.call(5, 'city/camera', 'urbanground/CityCamera', wire.to_cdr(
-        'urbanground/CityCamera_Request', period=0.1))
+    reply, _ = peer.call(5, 'city/sensors', 'urbanground/CitySensors', wire.to_cdr(
+        'urbanground/CitySensors_Request', camera_period=0.1, depth=False, scan_period=0.0))
     assert reply.accepted
 
 
@@ -291,7 +293,7 @@ def test_comes_back_after_the_link_drops_and_forgets_the_request(peer, front):
     peer.request(5, 'city/step', step_request(20.0))
     peer.socket.close()
     peer.accept()
-    assert len(peer.registrations()) == 14
+    assert len(peer.registrations()) == len(TOPICS) + len(SERVICES)
     reply, published = peer.call(6, 'city/act', 'urbanground/CityAct', act_request(name='look'))
     assert reply.accepted
     assert [name for name, _ in published].count('trajectory/sample') == 1
@@ -347,12 +349,15 @@ def test_a_signal_ends_it_with_status_zero(peer, signum, busy):
     code = PROGRAM.format(here=str(Path(__file__).parent), port=peer.port)
     with subprocess.Popen([sys.executable, '-c', code], stderr=subprocess.PIPE,
                           env=os.environ) as process:
-        peer.accept()
-        peer.registrations()
-        peer.load()
-        if busy:
-            peer.request(1, 'city/step', step_request(60.0))
-            time.sleep(0.01)
-        process.send_signal(signum)
-        assert process.wait(10) == 0
+        try:
+            peer.accept()
+            peer.registrations()
+            peer.load()
+            if busy:
+                peer.request(1, 'city/step', step_request(60.0))
+                time.sleep(0.01)
+            process.send_signal(signum)
+            assert process.wait(10) == 0
+        finally:
+            process.kill()
         assert b'Traceback' not in process.stderr.read()

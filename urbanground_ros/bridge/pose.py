@@ -21,6 +21,7 @@ from tf2_msgs.msg import TFMessage
 
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.qos import reliable
+from urbanground_ros.city import SCAN_HEIGHT
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -123,7 +124,10 @@ class PoseConverter:
         optical.header.frame_id = 'camera_link'
         # REP-103: z forward, x right, y down.
         optical.transform.rotation = Quaternion(x=-0.5, y=0.5, z=-0.5, w=0.5)
-        self._tf_static.publish(TFMessage(transforms=[earth, optical]))
+        scanner = TransformStamped(child_frame_id='base_scan')
+        scanner.header.frame_id = 'base_link'
+        scanner.transform.translation.z = SCAN_HEIGHT
+        self._tf_static.publish(TFMessage(transforms=[earth, optical, scanner]))
 
     def add(self, sample: Any) -> None:
         """Publish what follows from a `TrajectorySample`."""

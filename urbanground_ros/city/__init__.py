@@ -20,6 +20,7 @@ from urbanground_ros.city.types import GeoPoint
 from urbanground_ros.city.types import Placement
 from urbanground_ros.city.types import Reply
 from urbanground_ros.city.types import Sample
+from urbanground_ros.city.types import SCAN_HEIGHT
 from urbanground_ros.city.types import Scene
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     'MAP_ACTIONS',
     'MAX_ACTION_SECONDS',
     'MIN_ACTION_SECONDS',
+    'SCAN_HEIGHT',
     'Action',
     'ActionError',
     'Capabilities',

@@ -10,6 +10,9 @@ from enum import IntEnum
 import math
 from typing import NamedTuple
 
+#: Height of a city's planar laser scanner above the feet (m).
+SCAN_HEIGHT = 0.4
+
 
 @dataclass(frozen=True)
 class GeoPoint:

@@ -45,6 +45,7 @@ from urbanground_ros.sim.region import CityRegion
 from urbanground_ros.sim.region import open_region
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
+from urbanground_ros.sim.scan import measure
 from urbanground_ros.sim.weather import check_scene
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import SECONDS_PER_DAY
@@ -82,6 +83,14 @@ class Listener(Protocol):
 
     def picture(self, stamp_ns: int, jpeg: bytes) -> None:
         """Take a picture that was due by the camera's period."""
+        ...
+
+    def depth(self, stamp_ns: int, metres: np.ndarray) -> None:
+        """Take the depth image (H, W) of the picture that follows, where that is wanted."""
+        ...
+
+    def scan(self, stamp_ns: int, ranges: np.ndarray) -> None:
+        """Take a laser scan that was due by the scanner's period."""
         ...
 
     def people(self, stamp_ns: int, people: People) -> None:
@@ -135,7 +144,8 @@ class HeadlessCity:
         self._body = Body(self._world, self._embodiment)
         self._tick = 0
         self._cancel = threading.Event()
-        self._camera_ticks = 0
+        self._camera_ticks = self._scan_ticks = 0
+        self._depth = False
         self._scene = Scene()
         self._reset(0, self._scene, ())
 
@@ -152,7 +162,8 @@ class HeadlessCity:
                      'origin': GeoPoint(frame.latitude, frame.longitude, frame.altitude)}
         return Capabilities(
             city=f'headless {__version__}', physics_period=period,
-            sample_period=TICKS_PER_SAMPLE * period, pedestrian_positions=True,
+            sample_period=TICKS_PER_SAMPLE * period, scan=True, pedestrian_positions=True,
+            depth=self._renderer is not None and self._renderer.has_depth,
             image_width=width, image_height=height,
             horizontal_fov=self._fov if self._renderer else 0.0,
             **known)  # type: ignore[arg-type]
@@ -282,18 +293,28 @@ class HeadlessCity:
         """Take back a cancel that came too late; from any thread."""
         self._cancel.clear()
 
-    def set_camera_period(self, seconds: float) -> None:
-        """Give the listener a picture every so many simulated seconds of motion, 0 for none.
+    def set_sensors(self, *, camera_period: float = 0.0, depth: bool = False,
+                    scan_period: float = 0.0) -> None:
+        """Give the listener what sensors measure during motion.
+
+        Args:
+            camera_period: Simulated seconds between two pictures, 0 for none.
+            depth: A depth image with each of these pictures.
+            scan_period: Simulated seconds between two laser scans, 0 for none.
 
         Raises:
             SimError: not a multiple of the physics period.
         """
-        period = self._period_ns * 1e-9
-        ticks = round(seconds / period) if 0 <= seconds <= 3600 else -1
-        if ticks < 0 or abs(ticks * period - seconds) > 1e-6:
-            raise SimError(f'camera_period is {seconds!r}, expected 0 or a multiple '
-                           f'of {period:g} up to 3600')
-        self._camera_ticks = ticks
+        ticks = []
+        for name, seconds in (('camera_period', camera_period), ('scan_period', scan_period)):
+            period = self._period_ns * 1e-9
+            count = round(seconds / period) if 0 <= seconds <= 3600 else -1
+            if count < 0 or abs(count * period - seconds) > 1e-6:
+                raise SimError(f'{name} is {seconds!r}, expected 0 or a multiple of {period:g} '
+                               'up to 3600')
+            ticks.append(count)
+        self._camera_ticks, self._scan_ticks = ticks
+        self._depth = depth
 
     def render(self) -> np.ndarray | None:
         """Return what is seen now, RGB (H, W, 3); None where the city has no pictures."""
@@ -311,6 +332,23 @@ class HeadlessCity:
                                      weather.rain) if weather.rain else None
         return self._renderer.first_person(tuple(eye), body.yaw, body.pitch, light,
                                            self._crowd.now() if self._crowd else None, streaks)
+
+    def depth(self) -> np.ndarray | None:
+        """Return how far along the optical axis things are now, float32 (H, W) in metres.
+
+        NaN where nothing is (REP-118 leaves no other word); None where the city has no depth.
+        """
+        if self._renderer is None or self._region is None or not self._renderer.has_depth:
+            return None
+        body = self._body
+        return self._renderer.depth(tuple(body.eye()), body.yaw, body.pitch,
+                                    self._crowd.now() if self._crowd else None)
+
+    def scan(self) -> np.ndarray:
+        """Return the ranges of a planar laser scan now; see `urbanground_ros.sim.scan`."""
+        body = self._body
+        return measure(self._world, np.array(body.feet), body.yaw,
+                       self._crowd.now() if self._crowd else None)
 
     def picture(self) -> bytes:
         """Return what is seen now as a JPEG; empty where the city has no pictures."""
@@ -412,7 +450,12 @@ class HeadlessCity:
             self._emit()
         if self._crowd and self.listener and elapsed % TICKS_PER_CHOICE == 0:
             self.listener.people(self._tick * self._period_ns, self._crowd.now())
+        if self._scan_ticks and self.listener and elapsed % self._scan_ticks == 0:
+            self.listener.scan(self._tick * self._period_ns, self.scan())
         if self._camera_ticks and self.listener and elapsed % self._camera_ticks == 0:
+            depth = self.depth() if self._depth else None
+            if depth is not None:
+                self.listener.depth(self._tick * self._period_ns, depth)
             self.listener.picture(self._tick * self._period_ns, self.picture())
 
     def _look(self, turn: float, tilt: float) -> None:

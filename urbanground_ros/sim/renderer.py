@@ -172,6 +172,7 @@ class _Target(NamedTuple):
     plane: int
     width: int
     height: int
+    stays: bool
     buffer: GraphicsOutput
     texture: Texture
 
@@ -189,20 +190,21 @@ class _Stage:
         self._host = host
         self._idle: list[_Target] = []
 
-    def take(self, plane: int, width: int, height: int, camera: NodePath) -> _Target:
+    def take(self, plane: int, width: int, height: int, camera: NodePath, *,
+             stays: bool = False) -> _Target:
         """Return a target for what a camera sees, the colour or the depth plane.
 
-        Depth stays with the context and is drawn before colour, which comes to memory.
+        Shadow maps stay with the context and are drawn before colour; all else comes to memory.
 
         Raises:
             SimError: there is none of that size.
         """
         for target in self._idle:
-            if target[:3] == (plane, width, height):
+            if target[:4] == (plane, width, height, stays):
                 self._idle.remove(target)
                 break
         else:
-            target = self._make(plane, width, height)
+            target = self._make(plane, width, height, stays)
         target.buffer.makeDisplayRegion().setCamera(camera)
         return target
 
@@ -222,10 +224,10 @@ class _Stage:
         RenderState.garbageCollect()
         TransformState.garbageCollect()
 
-    def _make(self, plane: int, width: int, height: int) -> _Target:
+    def _make(self, plane: int, width: int, height: int, stays: bool) -> _Target:
         colour = plane == GraphicsOutput.RTPColor
         properties = FrameBufferProperties()
-        properties.setDepthBits(24)
+        properties.setDepthBits(24 if colour or stays else 32)
         if colour:
             properties.setRgbaBits(8, 8, 8, 8)
         buffer = self._engine.makeOutput(
@@ -236,10 +238,10 @@ class _Stage:
             raise SimError(f'renderer: opens no buffer of {width}x{height} pixels')
         buffer.setActive(False)
         texture = Texture()
-        buffer.addRenderTexture(texture, GraphicsOutput.RTMCopyRam if colour
-                                else GraphicsOutput.RTMBindOrCopy, plane)
+        buffer.addRenderTexture(texture, GraphicsOutput.RTMBindOrCopy if stays
+                                else GraphicsOutput.RTMCopyRam, plane)
         self._engine.openWindows()
-        return _Target(plane, width, height, buffer, texture)
+        return _Target(plane, width, height, stays, buffer, texture)
 
 
 class _Shadows:
@@ -253,7 +255,8 @@ class _Shadows:
         state.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone), 1)
         camera.setInitialState(state.getState())
         self._camera = root.attachNewNode(camera)
-        self.target = stage.take(GraphicsOutput.RTPDepth, SHADOW_SIZE, SHADOW_SIZE, self._camera)
+        self.target = stage.take(GraphicsOutput.RTPDepth, SHADOW_SIZE, SHADOW_SIZE, self._camera,
+                                 stays=True)
         texture = self.target.texture
         texture.setMinfilter(SamplerState.FTShadow)
         texture.setMagfilter(SamplerState.FTShadow)
@@ -396,6 +399,35 @@ class Renderer:
             self._sky.show()
             self._sky.setPos(*eye)
         return self._frame()
+
+    @property
+    def has_depth(self) -> bool:
+        """Whether it measures depth."""
+        return self._shaded
+
+    def depth(self, eye: tuple[float, float, float], yaw: float, pitch: float,
+              people: People | None = None) -> np.ndarray:
+        """Return the distances along the optical axis, float32 (height, width) in metres.
+
+        The view is that of `first_person`; NaN where nothing is.
+        """
+        self._show_people(people)
+        self._show_rain(None, lighting(WEATHERS['sunny'], 43_200.0))
+        self._sky.hide()
+        self._camera.node().setLens(self._perspective)
+        self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
+        target = self._stage.take(GraphicsOutput.RTPDepth, self.width, self.height, self._camera)
+        try:
+            self._stage.draw(target)
+            data = target.texture.getRamImage()
+            if not data:
+                raise SimError('renderer: gives no depth')
+            z = np.frombuffer(data, np.float32).reshape(self.height, self.width)[::-1]
+        finally:
+            self._stage.give_back(target)
+        # The depth buffer holds 1/distance, from 0 at the near plane to 1 at the far one.
+        metres = NEAR * FAR / (FAR - z.astype(np.float64) * (FAR - NEAR))
+        return np.where(z < 1.0, metres, np.nan).astype(np.float32)
 
     def overhead(self, view: MapView, light: Lighting) -> np.ndarray:
         """Return the city on the map, RGB of shape (height, width, 3), without marks."""

@@ -24,6 +24,8 @@ import time
 from typing import Any
 from typing import NamedTuple
 
+import numpy as np
+
 from urbanground_ros.city import Event
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Sample
@@ -49,6 +51,8 @@ ATTEMPT = 5.0
 TOPICS = {
     '/clock': ('rosgraph_msgs/Clock', 10),
     'camera/image_raw/compressed': ('sensor_msgs/CompressedImage', 2),
+    'camera/depth/image_raw': ('sensor_msgs/Image', 2),
+    'scan': ('sensor_msgs/LaserScan', 10),
     'city/state': ('urbanground/CityState', 10),
     'pedestrians': ('urbanground/PedestrianArray', 5),
     'trajectory/sample': ('urbanground/TrajectorySample', 1000),
@@ -60,7 +64,7 @@ SERVICES = {
     'city/load': 'urbanground/CityLoad',
     'city/set_scene': 'urbanground/CitySetScene',
     'city/place': 'urbanground/CityPlace',
-    'city/camera': 'urbanground/CityCamera',
+    'city/sensors': 'urbanground/CitySensors',
     'city/capabilities': 'urbanground/CityCapabilities',
     'city/cancel': 'std_srvs/Trigger',
 }
@@ -236,6 +240,14 @@ class RosTcpFront:
             self._publish('camera/image_raw/compressed', wire.image_msg(stamp_ns, jpeg))
         self._flush()
 
+    def depth(self, stamp_ns: int, metres: np.ndarray) -> None:
+        """Publish a depth image."""
+        self._publish('camera/depth/image_raw', wire.depth_msg(stamp_ns, metres))
+
+    def scan(self, stamp_ns: int, ranges: np.ndarray) -> None:
+        """Publish a laser scan."""
+        self._publish('scan', wire.scan_msg(stamp_ns, ranges))
+
     def people(self, stamp_ns: int, people: People) -> None:
         """Publish the people around the body."""
         self._publish('pedestrians', wire.people_msg(stamp_ns, people))
@@ -284,9 +296,10 @@ class RosTcpFront:
         request = wire.from_cdr(f'{kind}_Request', job.payload)
         if job.service == 'city/capabilities':
             return wire.capabilities_cdr(city.capabilities())
-        if job.service == 'city/camera':
-            city.set_camera_period(request.period)
-            return wire.to_cdr(f'{kind}_Response', accepted=True, message='camera set')
+        if job.service == 'city/sensors':
+            city.set_sensors(camera_period=request.camera_period, depth=request.depth,
+                             scan_period=request.scan_period)
+            return wire.to_cdr(f'{kind}_Response', accepted=True, message='sensors set')
         reply = _CALLS[job.service](city, request)
         if not reply.samples:
             self._publish_clock(reply.state.body.stamp_ns)

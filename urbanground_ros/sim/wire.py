@@ -34,6 +34,7 @@ from urbanground_ros.city import Reply
 from urbanground_ros.city import Sample
 from urbanground_ros.city import Scene
 from urbanground_ros.resources import project_file
+from urbanground_ros.sim import scan
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.people import RADIUS
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 PACKAGE = 'urbanground'
 CAMERA_FRAME = 'camera_optical_frame'
 MAP_FRAME = 'map'
+SCAN_FRAME = 'base_scan'
 
 _HEADER_SIZE = 4
 
@@ -140,6 +142,24 @@ def image_msg(stamp_ns: int, jpeg: bytes) -> Any:
     header = make('std_msgs/Header', stamp=time_msg(stamp_ns), frame_id=CAMERA_FRAME)
     return make('sensor_msgs/CompressedImage', header=header, format='jpeg' if jpeg else '',
                 data=np.frombuffer(jpeg, np.uint8))
+
+
+def depth_msg(stamp_ns: int, metres: np.ndarray) -> Any:
+    """Return sensor_msgs/Image of encoding 32FC1 (REP-118)."""
+    header = make('std_msgs/Header', stamp=time_msg(stamp_ns), frame_id=CAMERA_FRAME)
+    height, width = metres.shape
+    return make('sensor_msgs/Image', header=header, height=height, width=width, encoding='32FC1',
+                is_bigendian=0, step=4 * width,
+                data=np.frombuffer(metres.astype('<f4').tobytes(), np.uint8))
+
+
+def scan_msg(stamp_ns: int, ranges: np.ndarray) -> Any:
+    """Return sensor_msgs/LaserScan in the scanner's frame."""
+    header = make('std_msgs/Header', stamp=time_msg(stamp_ns), frame_id=SCAN_FRAME)
+    return make('sensor_msgs/LaserScan', header=header, angle_min=scan.FIRST,
+                angle_max=scan.FIRST + scan.STEP * (len(ranges) - 1), angle_increment=scan.STEP,
+                time_increment=0.0, scan_time=0.0, range_min=scan.NEAREST,
+                range_max=scan.FARTHEST, ranges=ranges, intensities=np.zeros(0, np.float32))
 
 
 def reply_cdr(service: str, reply: Reply) -> bytes:

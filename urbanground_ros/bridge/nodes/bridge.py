@@ -14,8 +14,8 @@ from rclpy.clock import ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from urbanground.msg import TrajectorySample
-from urbanground.srv import CityCamera
 from urbanground.srv import CityCapabilities
+from urbanground.srv import CitySensors
 
 from urbanground_ros.bridge import commands
 from urbanground_ros.bridge.act_server import ActServer
@@ -59,6 +59,13 @@ PARAMETERS = (
         0.04,
         60.0,
     ),
+    Parameter(
+        'scan_period',
+        0.1,
+        'simulated seconds between laser scans, while somebody subscribes to them',
+        0.02,
+        60.0,
+    ),
     Parameter('eye_height', 1.6, 'metres from the feet to the camera', 0.1, 3.0),
 )
 
@@ -76,6 +83,7 @@ class BridgeNode(Node):
         super().__init__('bridge', **kwargs)
         p = declare(self, PARAMETERS)
         self._camera_period = p['camera_period']
+        self._scan_period = p['scan_period']
         group = ReentrantCallbackGroup()
         self._pose = PoseConverter(self, p['eye_height'])
         self._camera = CameraConverter(self)
@@ -91,17 +99,17 @@ class BridgeNode(Node):
         self._known = False
         self._asked = False
         self._region = ''
-        self._period_sent = 0.0
+        self._wanted: tuple[float, bool, float] | None = None
         self._capabilities = self.create_client(
             CityCapabilities, 'city/capabilities', callback_group=group
         )
-        self._city_camera = self.create_client(CityCamera, 'city/camera', callback_group=group)
+        self._city_sensors = self.create_client(CitySensors, 'city/sensors', callback_group=group)
         self.create_subscription(
             TrajectorySample, 'trajectory/sample', self._sample, reliable(1000)
         )
         self.create_timer(
             0.5,
-            self._check_camera,
+            self._check_sensors,
             callback_group=group,
             clock=Clock(clock_type=ClockType.STEADY_TIME),
         )
@@ -118,7 +126,7 @@ class BridgeNode(Node):
     def _lost(self, client: str) -> None:
         self.get_logger().warning(f'city {client} left')
         self._known = False
-        self._period_sent = 0.0
+        self._wanted = None
 
     def _sample(self, sample: TrajectorySample) -> None:
         """Convert a sample once its map frame is known; each load may have changed it."""
@@ -164,13 +172,24 @@ class BridgeNode(Node):
         for sample in pending:
             self._pose.add(sample)
 
-    async def _check_camera(self) -> None:
-        """Have the city draw moving pictures only while somebody looks."""
-        watchers = self.count_subscribers('camera/image_raw/compressed')
-        wanted = self._camera_period if watchers else 0.0
-        if wanted != self._period_sent and self._city_camera.service_is_ready():
-            self._period_sent = wanted
-            await self._city_camera.call_async(CityCamera.Request(period=wanted))
+    async def _check_sensors(self) -> None:
+        """Have the city measure while it moves only what somebody looks at."""
+        camera = self.count_subscribers('camera/image_raw/compressed')
+        depth = self.count_subscribers('camera/depth/image_raw') > 0
+        scan = self.count_subscribers('scan')
+        wanted = (
+            self._camera_period if camera or depth else 0.0,
+            depth,
+            self._scan_period if scan else 0.0,
+        )
+        # A city begins with no sensor on.
+        known = self._wanted or (0.0, False, 0.0)
+        if wanted != known and self._city_sensors.service_is_ready():
+            self._wanted = wanted
+            period, depth, scan_period = wanted
+            await self._city_sensors.call_async(
+                CitySensors.Request(camera_period=period, depth=depth, scan_period=scan_period)
+            )
 
     def destroy_node(self) -> None:
         """Close the endpoint, then the node."""
