@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -31,6 +32,8 @@ from urbanground_ros.districts.textures import Color
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import front_uv
 from urbanground_ros.districts.textures import FRONTS
+from urbanground_ros.districts.textures import panel_uv
+from urbanground_ros.districts.textures import PANELS
 from urbanground_ros.districts.textures import TRIMS
 
 _STOREY = 3.1
@@ -46,6 +49,11 @@ _CANOPY = 4.72
 _CANOPY_DEPTH = 2.5
 _BURIED = 1.0
 _TOWER_LOBBY = 4.2
+_HOUSE = 16.0
+_ONE_HOUSE = 12
+_PANEL_SHARE = 0.3
+_PANEL_SIZE = (0.95, 2.85)
+_PANEL_BOTTOM = 5.5
 _STRIP_DEPTH = 19.0
 _SIGN_COLORS: tuple[tuple[Color, Color], ...] = (
     ((176, 28, 30), (255, 244, 196)), ((250, 214, 60), (132, 18, 22)),
@@ -86,12 +94,16 @@ class Lot:
 
 @dataclass(frozen=True)
 class Bay:
-    """A shop bay: plan of its front from left to right seen from outside, and its floor."""
+    """A shop bay: plan of its front from left to right seen from outside, and its floor.
+
+    One that is `residential` has no shop; one that is `panelled` may have a panel over it.
+    """
 
     start: FloatArray
     end: FloatArray
     floor: float
     residential: bool
+    panelled: bool
 
     @property
     def outward(self) -> FloatArray:
@@ -198,7 +210,7 @@ def _estate(plan: StreetPlan, rng: np.random.Generator, column: int, row: int) -
             at = (left + right) / 2, (low + high) / 2
             lot = _lot(plan, rng, (at[0] - size[0], at[1] - size[1]),
                        (at[0] + size[0], at[1] + size[1]), {0 if low > middle[1] else 2}, 1.0)
-            found.append(Lot(**{**lot.__dict__, 'style': style, 'trim': trim, 'residential': True}))
+            found.append(replace(lot, style=style, trim=trim, residential=True))
     return found
 
 
@@ -210,13 +222,13 @@ def _podium(plan: StreetPlan, rng: np.random.Generator, column: int, row: int) -
     blocked = (
         (0, own.stairs_span[0] - 1, u1), (2, own.ramp_span[0] - 1, own.ramp_span[1] + 1),
     )
-    found = [Lot(**{**base.__dict__, 'deck': own.deck, 'blocked': blocked})]
+    found = [replace(base, deck=own.deck, blocked=blocked)]
     middle = (u0 + u1) / 2
     for left, right in ((u0 + TOWER_INSET, middle - 5.0), (middle + 5.0, u1 - TOWER_INSET)):
         lot = _lot(
             plan, rng, (left, v0 + TOWER_INSET), (right, v1 - TOWER_INSET), set(), 1.0
         )
-        found.append(Lot(**{**lot.__dict__, 'base': own.deck}))
+        found.append(replace(lot, base=own.deck))
     return found
 
 
@@ -274,12 +286,8 @@ def build_lot(
     bays: list[Bay] = []
     for side in range(4):
         start, end = corners[side], corners[side - 3]
-        length = float(np.linalg.norm(end - start))
-        share = max(1, round(length / _BAY)) / 4
-        uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
-        for soup in (model.fine, model.coarse, model.far):
-            if roof > first:
-                soup.add(f'facade{lot.style}', wall(start, end, first, roof), uvs)
+        if roof > first:
+            _facades(model, rng, lot, (start, end), first, roof, side in lot.fronts)
         lower = wall(start, end, bottom, first)[None]
         for soup in (model.coarse, model.far):
             soup.add('concrete', lower, metric_uvs(lower, 4.0))
@@ -299,6 +307,24 @@ def build_lot(
     return bays
 
 
+def _facades(
+    model: Model, rng: np.random.Generator, lot: Lot, ends: tuple[FloatArray, FloatArray],
+    first: float, roof: float, street: bool,
+) -> None:
+    """Add the storeys of one side; a long low front on a street looks like several houses."""
+    start, end = ends
+    length = float(np.linalg.norm(end - start))
+    low = street and not lot.residential and lot.storeys < _ONE_HOUSE
+    count = max(1, round(length / _HOUSE)) if low else 1
+    cuts = start + (end - start) * np.linspace(0, 1, count + 1)[:, None]
+    styles = [lot.style, *rng.integers(FACADES, size=count - 1).tolist()]
+    for (left, right), style in zip(pairwise(cuts), styles, strict=True):
+        share = max(1, round(length / count / _BAY)) / 4
+        uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
+        for soup in (model.fine, model.coarse, model.far):
+            soup.add(f'facade{style}', wall(left, right, first, roof), uvs)
+
+
 def _fronts(
     soup: Soup, lot: Lot, side: int, ends: tuple[FloatArray, FloatArray],
     grades: FloatArray, bottom: float, first: float,
@@ -311,13 +337,17 @@ def _fronts(
     floors = np.interp(middles, np.linspace(0, 1, len(grades)), grades)
     axis = side % 2
     span = (lot.low[axis], lot.high[axis]) if side < 2 else (lot.high[axis], lot.low[axis])
+    # Panels would hang over the bridges of a deck.
+    panelled = lot.deck is None and not lot.residential
     bays = []
     for k in range(count):
         at = span[0] + (span[1] - span[0]) * middles[k]
         if any(part == side and low < at < high for part, low, high in lot.blocked):
             band = wall(cuts[k], cuts[k + 1], bottom, first)[None]
         else:
-            bays.append(Bay(cuts[k], cuts[k + 1], float(floors[k]), lot.residential))
+            bays.append(Bay(
+                cuts[k], cuts[k + 1], float(floors[k]), lot.residential, panelled
+            ))
             soup.paint('charcoal', wall(cuts[k], cuts[k + 1], bottom, bays[-1].floor))
             band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)[None]
         soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2))
@@ -425,10 +455,28 @@ def build_fronts(
     anonymous = ('shutter', 'shutter', 'lobby', 'blank', 'restaurant', 'clothes', 'hardware')
     for bay in bays:
         kind = named.get(id(bay)) or anonymous[rng.integers(len(anonymous))]
+        kind = kind if kind in FRONTS else _FRONT_OF.get(kind, 'blank')
         if bay.residential:
             kind = 'lobby' if kind == 'shutter' else 'blank'
         quad = wall(bay.start, bay.end, bay.floor, bay.floor + _FRONT)
-        soup.add('fronts', quad, front_uv(kind if kind in FRONTS else _FRONT_OF.get(kind, 'blank')))
+        if bay.panelled and rng.random() < _PANEL_SHARE:
+            _panel(soup, bay, int(rng.integers(PANELS)))
+        soup.add('fronts', quad, front_uv(kind))
+
+
+def _panel(soup: Soup, bay: Bay, number: int) -> None:
+    """Add an upright panel over the sidewalk, above signs and canopies."""
+    root = bay.front(0.0)
+    low = bay.floor + _PANEL_BOTTOM
+    arm = prism(
+        bar(root + bay.outward * 0.25, root + bay.outward * (0.25 + _PANEL_SIZE[0]), 0.14),
+        low, low + _PANEL_SIZE[1],
+    )
+    soup.add('panels', arm[[0, 2]], np.stack([panel_uv(number)] * 2))
+    soup.paint('charcoal', arm[[1, 3, 4, 5]])
+    stay = bar(root - bay.outward * 0.05, root + bay.outward * 0.3, 0.06)
+    for height in (0.4, _PANEL_SIZE[1] - 0.4):
+        soup.paint('steel', prism(stay, low + height, low + height + 0.06))
 
 
 def build_sign(

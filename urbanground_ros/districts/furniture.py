@@ -26,12 +26,19 @@ from urbanground_ros.districts.textures import plate_uv
 
 _WALL = 3.0
 _RAILING = 1.4
+_GATE = 4.5
+_DOOR = 3.5
 _CARS = ('white', 'red', 'steel', 'charcoal', 'navy', 'green')
 _AWNINGS = ('red', 'green', 'teal', 'orange', 'navy')
 
 
-def build_furniture(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
-    """Add what stands in the streets and parks, clear of the sidewalks' centre lines."""
+def build_furniture(
+    soup: Soup, plan: StreetPlan, rng: np.random.Generator, doors: FloatArray
+) -> None:
+    """Add what stands in the streets and parks.
+
+    It keeps clear of the sidewalks' centre lines, and of `doors`, plan points (N, 2).
+    """
     for axis in (1, 0):
         for line, street in enumerate(plan.streets[1 - axis]):
             for part, (near, far) in enumerate(pairwise(plan.streets[axis])):
@@ -45,7 +52,7 @@ def build_furniture(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> N
                     passage = plan.middle(1, part) if bridge else None
                     _street(soup, plan, rng, axis, street, span, passage)
                 elif plan.district.stalls:
-                    _stalls(soup, plan, rng, axis, street, span)
+                    _stalls(soup, plan, rng, axis, street, span, doors)
     for i in range(len(plan.district.north)):
         for j in range(len(plan.district.east)):
             if plan.is_junction(i, j):
@@ -98,15 +105,16 @@ def _street(
 
 def _stalls(
     soup: Soup, plan: StreetPlan, rng: np.random.Generator, axis: int, street: Street,
-    span: tuple[float, float],
+    span: tuple[float, float], doors: FloatArray,
 ) -> None:
-    """Add market stalls along one side of a lane, clear of its middle."""
+    """Add market stalls along one side of a lane, clear of its middle and of doors."""
     side = 1 if rng.random() < 0.5 else -1
     at = span[0] + 3.0
     while at < span[1] - 3.0:
-        if rng.random() < 0.55:
-            offset = side * (street.corridor - 0.45)
-            foot = _place(plan, axis, street.at, offset, at)
+        foot = _place(plan, axis, street.at, side * (street.corridor - 0.45), at)
+        joined = abs(at - (span[0] + span[1]) / 2) < _GATE
+        door = np.hypot(*(doors - foot[:2]).T).min(initial=np.inf) < _DOOR
+        if rng.random() < 0.55 and not joined and not door:
             along = plan.direction(*((at, street.at) if axis == 0 else (street.at, at)), axis)
             table = oriented_box(foot[:2], along, 1.9, 0.7)
             soup.paint('timber', prism(table, foot[2] - 0.2, foot[2] + 0.8))

@@ -70,12 +70,15 @@ CHING_LAM_SHOPS = (
 )
 
 _OWNERS = (
-    ('Golden', '金'), ('Lucky', '好運'), ('Jade', '翡翠'), ('Harbour', '海港'), ('Sunrise', '旭日'),
-    ('Evergreen', '常青'), ('Red Bean', '紅豆'), ('Silver', '銀'), ('Bamboo', '竹'), ('Pearl', '明珠'),
+    ('Golden', '金'), ('Lucky', '好運'), ('Jade', '翡翠'), ('Harbour', '海港'),
+    ('Sunrise', '旭日'),
+    ('Evergreen', '常青'), ('Red Bean', '紅豆'), ('Silver', '銀'), ('Bamboo', '竹'),
+    ('Pearl', '明珠'),
     ('Moonlight', '月光'), ('Orchid', '蘭花'), ('Little Swallow', '小燕'), ('Grand', '大'),
     ('Happy', '開心'), ('Good Fortune', '福'), ('Peony', '牡丹'), ('Rainbow', '彩虹'),
     ('Phoenix', '鳳凰'), ('Nine Dragons', '九龍'), ('Blue Sky', '藍天'), ('Old Well', '老井'),
-    ('Double Joy', '雙喜'), ('Sea Breeze', '海風'), ('Uncle Keung', '強叔'), ('Auntie Mei', '美姨'),
+    ('Double Joy', '雙喜'), ('Sea Breeze', '海風'), ('Uncle Keung', '強叔'),
+    ('Auntie Mei', '美姨'),
     ('Star', '星'), ('Plum', '梅'), ('Crane', '仙鶴'), ('Amber', '琥珀'), ('Lotus', '蓮'),
     ('Cloud', '雲'), ('Stone Bridge', '石橋'), ('Wing Lok', '永樂'), ('Man Fung', '萬豐'),
     ('Tai Shing', '大成'), ('Kam Wah', '金華'), ('Yee Hing', '義興'), ('Shun Lee', '順利'),
@@ -134,7 +137,6 @@ _CIVIC: dict[str, tuple[str, str, str, str]] = {
     'college': ('College', '書院', '08:30', '18:30'),
     'university': ('University', '大學', '08:00', '22:00'),
 }
-# Outdoor places, at gates and on sidewalks rather than in shops.
 OUTDOOR: dict[str, tuple[str, str, str, str]] = {
     'park': ('Garden', '花園', '06:00', '23:00'),
     'playground': ('Playground', '遊樂場', '07:00', '22:00'),

@@ -30,8 +30,8 @@ from urbanground_ros.districts.structures import BRIDGE_AT
 from urbanground_ros.districts.structures import bridge_v
 from urbanground_ros.districts.structures import crossover_link
 from urbanground_ros.districts.structures import path_arms
-from urbanground_ros.districts.structures import podium
 from urbanground_ros.districts.structures import Podium
+from urbanground_ros.districts.structures import podium
 from urbanground_ros.districts.structures import podium_bridges
 from urbanground_ros.districts.structures import RING
 from urbanground_ros.districts.structures import stepped_way
@@ -149,14 +149,10 @@ class NetworkBuilder:
             ends_here = any(plan.arm(i, j, axis, side) is not Segment.NONE for side in (-1, 1))
             if not own.centre or (not meets and (through or not ends_here)):
                 continue
-            arms = {side: plan.arm(i, j, 1 - axis, side) for side in (-1, 1)}
             for side in (-1, 1) if other.centre else (1,):
-                arm = arms[side]
-                if not other.centre and Segment.LEVEL in arms.values():
-                    arm = Segment.LEVEL
-                if arm is Segment.LEVEL:
+                if plan.crossed(i, j, 1 - axis, side):
                     self._crossing(i, j, axis, side)
-                elif arm is Segment.STEPPED:
+                elif plan.arm(i, j, 1 - axis, side) is Segment.STEPPED:
                     self._mouth(i, j, axis, side, -own.centre, 0.0)
                     self._mouth(i, j, axis, side, 0.0, own.centre)
                 else:
@@ -415,7 +411,8 @@ def network_document(
         'type': 'FeatureCollection',
         'note': NOTE,
         'features': [
-            _feature(number, line, streets, frame, height_offset) for number, line in enumerate(lines)
+            _feature(number, line, streets, frame, height_offset)
+            for number, line in enumerate(lines)
         ],
     }
 
@@ -429,6 +426,7 @@ def _feature(
     height = np.round(altitude - height_offset, 4)
     easting, northing = wgs84_to_hk80(latitude, longitude)
     length = float(np.hypot(np.diff(easting), np.diff(northing)).sum())
+    gradient = round(abs(float(height[-1] - height[0])) / length, 8) if length else None
     climbs = line.kind in (FeatureType.STAIRCASE, FeatureType.ESCALATOR)
     crossing = line.kind in _CROSSINGS
     street = None if line.street is None else streets[line.street]
@@ -454,7 +452,7 @@ def _feature(
             'WheelchairBarrier': int(Truth.TRUE if climbs else Truth.FALSE),
             'WheelchairAccess': int(Truth.FALSE),
             'ObstaclesType': None,
-            'Gradient': round(abs(float(height[-1] - height[0])) / length, 8) if length else None,
+            'Gradient': gradient,
             'Direction': int(direction),
             'PositionCertainty': 1,
             'Enabled': int(Truth.TRUE if line.enabled else Truth.FALSE),

@@ -10,7 +10,6 @@ import numpy as np
 
 from urbanground_ros.districts.names import outdoor
 from urbanground_ros.districts.names import Shop
-from urbanground_ros.districts.plan import KERB
 from urbanground_ros.districts.plan import Segment
 from urbanground_ros.districts.plan import StreetPlan
 from urbanground_ros.districts.plan import Use
@@ -82,14 +81,15 @@ def _stops(plan: StreetPlan, rng: np.random.Generator) -> list[PostSign]:
         side = 1 if number % 2 else -1
         at = near.at + 0.3 * (far.at - near.at)
         kind = 'taxi' if number == 0 else 'bus_stop'
-        points = []
-        for offset in (street.centre, street.carriageway + 0.45):
-            across = street.at + side * offset
-            points.append((at, across) if axis == 0 else (across, at))
+        (walk_u, walk_v), (kerb_u, kerb_v) = (
+            (at, across) if axis == 0 else (across, at)
+            for across in (street.at + side * offset
+                           for offset in (street.centre, street.carriageway + 0.45))
+        )
         found.append(PostSign(
             outdoor(kind, (street.name, street.name_tc), number if number else 0),
-            plan.point(*points[0], KERB), plan.point(*points[1], KERB),
-            plan.direction(*points[1], axis),
+            plan.point(walk_u, walk_v), plan.point(kerb_u, kerb_v),
+            plan.direction(kerb_u, kerb_v, axis),
         ))
     return found
 

@@ -185,7 +185,8 @@ class StreetPlan:
     """Positions, heights and surfaces of a plan; every method takes arrays of any shape.
 
     Raises:
-        DistrictError: streets are too close together, or out of order.
+        DistrictError: streets are too close together or out of order, or a footbridge or subway
+            has no room to land.
     """
 
     def __init__(self, district: DistrictPlan) -> None:
@@ -203,6 +204,8 @@ class StreetPlan:
             float(max(-centres[0], centres[-1])) + MARGIN for centres in self.centres
         )
         self._stepped = {(s.street, s.row): s for s in district.stepped}
+        for crossover in district.crossovers:
+            self._check_landings(crossover)
         self.passages = sorted({self.middle(1, c.row) for c in district.crossovers})
         rings = [tuple(edge + ring for ring in _RINGS) for edge in self.edges]
         east = tuple(self.edges[0] + r for r in _SEA_RINGS) if district.sea else rings[0]
@@ -269,6 +272,14 @@ class StreetPlan:
             any(self.arm(i, j, axis, side) is not Segment.NONE for side in (-1, 1))
             for axis in (0, 1)
         )
+
+    def crossed(self, i: int, j: int, axis: int, side: int) -> bool:
+        """Tell whether a carriageway along an axis is crossed beside (i, j), on one side.
+
+        A lane has one crossing for both sides.
+        """
+        sides = (side,) if self.streets[axis][(i, j)[axis]].carriageway else (-1, 1)
+        return any(self.arm(i, j, axis, s) is Segment.LEVEL for s in sides)
 
     def is_signalled(self, i: int, j: int) -> bool:
         """Tell whether the crossing has signals; the others are zebras."""
@@ -383,11 +394,24 @@ class StreetPlan:
         if abs(du) < north.carriageway or abs(dv) < east.carriageway:
             return 0.0
         height = 1.0
-        if north.carriageway and self.arm(i, j, 1, int(np.sign(dv))) is Segment.LEVEL:
+        if north.carriageway and self.crossed(i, j, 1, int(np.sign(dv))):
             height = min(height, (abs(u - north.at) - north.carriageway) / RAMP)
-        if east.carriageway and self.arm(i, j, 0, int(np.sign(du))) is Segment.LEVEL:
+        if east.carriageway and self.crossed(i, j, 0, int(np.sign(du))):
             height = min(height, (abs(v - east.at) - east.carriageway) / RAMP)
         return KERB * (1.0 - max(height, 0.0))
+
+    def _check_landings(self, crossover: Crossover) -> None:
+        street, row = crossover.street, crossover.row
+        lines = all(
+            self.segment(1, line, row) is Segment.LEVEL for line in range(street - 1, street + 2)
+        )
+        if not lines or any(
+            self.use(column, row) is not Use.BUILDINGS for column in (street - 1, street)
+        ):
+            raise DistrictError(
+                f'district {self.district.name}: the crossover of street {street} in row {row} '
+                'cannot land, expected rows of buildings and level streets on both sides'
+            )
 
     def _node_heights(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return heights of the crossings: the climb, with folds in it and hills around."""
@@ -446,7 +470,7 @@ class StreetPlan:
         if not on_u and not on_v:
             return Surface('paving', KERB)
         axis, sign = (1, np.sign(dv)) if on_u else (0, np.sign(du))
-        if self.arm(i, j, axis, int(sign)) is not Segment.LEVEL:
+        if not self.crossed(i, j, axis, int(sign)):
             return Surface('paving', KERB)
         kind = 'signals' if self.is_signalled(i, j) else 'zebra'
         return Surface(f'{kind}_{"u" if on_u else "v"}', 0.0)

@@ -27,8 +27,9 @@ from urbanground_ros.districts.plan import Use
 _STEMS = (
     ('Pine', '松'), ('Heron', '白鷺'), ('Lantern', '燈籠'), ('Banyan', '榕樹'), ('Ferry', '渡船'),
     ('Indigo', '靛藍'), ('Kapok', '木棉'), ('Drum', '鼓'), ('Willow', '柳'), ('Copper', '銅'),
-    ('Plover', '千鳥'), ('Camphor', '樟樹'), ('Anchor', '鐵錨'), ('Lychee', '荔枝'), ('Silk', '絲綢'),
-    ('Egret', '鷺'), ('Tea', '茶'), ('Granite', '花崗'), ('Magpie', '喜鵲'), ('Ginger', '薑'),
+    ('Plover', '千鳥'), ('Camphor', '樟樹'), ('Anchor', '鐵錨'), ('Lychee', '荔枝'),
+    ('Silk', '絲綢'), ('Egret', '鷺'), ('Tea', '茶'), ('Granite', '花崗'),
+    ('Magpie', '喜鵲'), ('Ginger', '薑'),
     ('Bauhinia', '紫荊'), ('Salt', '鹽'), ('Kite', '風箏'), ('Maple', '楓'), ('Rice', '米'),
     ('Carp', '鯉魚'), ('Chime', '鐘'), ('Jasmine', '茉莉'), ('Rope', '繩'), ('Sandal', '檀香'),
 )
@@ -129,7 +130,7 @@ YUEN_LING = DistrictPlan(
         *(Stepped(3, row) for row in (1, 4, 6)),
         *(Stepped(6, row) for row in (0, 2, 4, 5, 6)),
     ),
-    crossovers=(Crossover(5, 1), Crossover(2, 6)),
+    crossovers=(Crossover(7, 1), Crossover(7, 3)),
     storeys=((4, 8), (14, 26)),
     tall=0.3,
     shops=72,
@@ -209,7 +210,9 @@ SHING_LAM = DistrictPlan(
     seed=606,
     north=_streets(0, _spread(413, 8), 8, signals=(2, 5)),
     east=_streets(1, _spread(413, 8), 21, canopied=(3, 4), signals=(3,)),
-    climb=((-470.0, -3.0), (-413.0, -1.0), (0.0, 5.0), (413.0, 14.0), (470.0, 18.0), (560.0, 60.0)),
+    climb=(
+        (-470.0, -3.0), (-413.0, -1.0), (0.0, 5.0), (413.0, 14.0), (470.0, 18.0), (560.0, 60.0),
+    ),
     swell=0.6,
     warp=0.7,
     gaps=frozenset(
@@ -217,7 +220,7 @@ SHING_LAM = DistrictPlan(
         | {(0, line, column) for line in (2, 5) for column in (1, 2, 4)}
     ),
     uses={**_ESTATES, (3, 3): Use.PARK, (0, 0): Use.PARK},
-    crossovers=(Crossover(3, 3), Crossover(5, 0)),
+    crossovers=(Crossover(2, 3), Crossover(5, 3), Crossover(5, 0)),
     storeys=((4, 9), (20, 36)),
     tall=0.15,
     shops=60,

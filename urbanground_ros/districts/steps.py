@@ -30,6 +30,9 @@ ROOF = 2.7
 BURIED = 0.6
 """How far what stands on the ground goes below it, metres."""
 
+WALL_METRES = {'concrete': 4.0, 'tile_cream': 1.2}
+"""How wide the textures of walls are, metres."""
+
 _NOSING = 0.05
 _RISER = 0.17
 _RAIL = 0.95
@@ -211,23 +214,18 @@ def _tread(way: Way, start: float, end: float, low: float, high: float) -> Float
 
 def build_parapet(
     soup: Soup, way: Way, side: int, bottom: float, top: float | None = None,
-    gap: tuple[float, float] = (0.0, 0.0), outside: bool = True,
+    material: str = 'concrete',
 ) -> None:
     """Add a parapet along the left (1) or right (-1) side, built up from `bottom`.
 
-    It follows the way, or is level at `top`; between the distances of `gap` there is none. It
-    stands outside the way, or on its edge.
+    It stands outside the way, and follows it or is level at `top`.
     """
-    offset = side * (way.half + (PARAPET_WIDTH / 2 if outside else -PARAPET_WIDTH / 2))
-    distances, heights = (np.array(c) for c in zip(*way.slope_line(), strict=True))
-    stops = sorted({*distances.tolist(), *(g for g in gap if gap[1] > gap[0])})
-    for start, end in pairwise(stops):
-        if end - start < _TINY or gap[0] - _TINY < start and end < gap[1] + _TINY:
-            continue
+    offset = side * (way.half + PARAPET_WIDTH / 2)
+    for (start, low), (end, high) in pairwise(way.slope_line()):
         plan = bar(way.at(start, offset), way.at(end, offset), PARAPET_WIDTH)
-        ends = np.interp((start, end, end, start), distances, heights) + PARAPET
+        ends = np.array([low, high, high, low]) + PARAPET
         quads = prism(plan, bottom, ends if top is None else top)
-        soup.add('concrete', quads, metric_uvs(quads, 4.0))
+        soup.add(material, quads, metric_uvs(quads, WALL_METRES[material]))
 
 
 def build_end(soup: Soup, way: Way, bottom: float, top: float, distance: float) -> None:
@@ -238,7 +236,7 @@ def build_end(soup: Soup, way: Way, bottom: float, top: float, distance: float) 
     soup.add('concrete', quads, metric_uvs(quads, 4.0))
 
 
-def build_rail(soup: Soup, way: Way, offset: float, flights_only: bool = True) -> None:
+def build_rail(soup: Soup, way: Way, offset: float) -> None:
     """Add a thin balustrade with a handrail along the flights of a way."""
     for flight in way.flights:
         plan = bar(way.at(flight.start, offset), way.at(flight.end, offset), 0.1)

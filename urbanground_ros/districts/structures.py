@@ -25,6 +25,7 @@ from urbanground_ros.districts.soup import bar
 from urbanground_ros.districts.soup import FloatArray
 from urbanground_ros.districts.soup import metric_uvs
 from urbanground_ros.districts.soup import Model
+from urbanground_ros.districts.soup import oriented_box
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.steps import build_end
@@ -38,6 +39,7 @@ from urbanground_ros.districts.steps import Flight
 from urbanground_ros.districts.steps import LANDING
 from urbanground_ros.districts.steps import PARAPET
 from urbanground_ros.districts.steps import PARAPET_WIDTH
+from urbanground_ros.districts.steps import ROOF
 from urbanground_ros.districts.steps import straight
 from urbanground_ros.districts.steps import TREAD
 from urbanground_ros.districts.steps import Way
@@ -211,16 +213,19 @@ def _build_subway(soup: Soup, plan: StreetPlan, crossover: Crossover) -> None:
     ceiling = floor + _HEADROOM
     build_way(soup, link.deck, floor - 0.3)
     for side in (-1, 1):
-        build_parapet(soup, link.deck, side, floor - 0.3, ceiling + 0.1)
+        build_parapet(soup, link.deck, side, floor - 0.3, ceiling + 0.1, 'tile_cream')
     width = 2 * (link.deck.half + PARAPET_WIDTH)
     slab = prism(bar(link.deck.at(0), link.deck.at(link.deck.length), width), ceiling,
                  ceiling + 0.2)
     soup.add('concrete', slab, metric_uvs(slab, 4.0))
+    for distance in np.arange(2.0, link.deck.length - 1.0, 3.0).tolist():
+        lamp = bar(link.deck.at(distance), link.deck.at(distance + 1.2), 0.24)
+        soup.paint('white', prism(lamp, ceiling - 0.06, ceiling + 0.02))
     for way in link.stairs:
         top = way.last + PARAPET
         build_way(soup, way, floor - 0.3)
         for side in (-1, 1):
-            build_parapet(soup, way, side, floor - 0.3, top)
+            build_parapet(soup, way, side, floor - 0.3, top, 'tile_cream')
         build_end(soup, way, ceiling, top, 0.0)
         build_roof(soup, Way(way.right, way.left, way.last), 'navy', PARAPET - 0.02)
 
@@ -437,12 +442,17 @@ def path_arms(plan: StreetPlan, column: int, row: int) -> list[PathArm]:
 
 
 def _build_walkways(soup: Soup, plan: StreetPlan, column: int, row: int) -> None:
-    """Add roofs over the paths of an estate."""
+    """Add roofs over the paths of an estate; none has a post where they meet."""
+    half = PATH + 0.2
     for arm in path_arms(plan, column, row):
-        points = arm.points(plan, arm.edge, arm.middle)
+        points = arm.points(plan, arm.edge, arm.middle + arm.side * (half + 0.8))
         for start, end in pairwise(points):
             length = float(np.linalg.norm((end - start)[:2]))
             direction = (end - start)[:2] / length
             slope = Flight(0.0, length, start[2], end[2], 0)
-            way = straight(start[:2], direction, PATH + 0.2, length, start[2], [slope])
-            build_roof(soup, way, 'rust', posts=-0.3, spacing=4.5)
+            way = straight(start[:2], direction, half, length, start[2], [slope])
+            build_roof(soup, way, 'rust', spacing=4.5)
+    middle = plan.point(plan.middle(0, column), plan.middle(1, row))
+    along = plan.direction(plan.middle(0, column), plan.middle(1, row), 0)
+    centre = oriented_box(middle[:2], along, 2 * half + 2.4, 2 * half + 2.4)
+    soup.paint('rust', prism(centre, middle[2] + ROOF + 0.12, middle[2] + ROOF + 0.3))

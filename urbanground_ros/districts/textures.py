@@ -52,6 +52,18 @@ _FRONT_COLORS: dict[str, Color] = {
     'optician': (60, 84, 120), 'shutter': (128, 132, 134), 'lobby': (120, 104, 88),
     'blank': (170, 166, 158),
 }
+_TRADES = (
+    ('押', 'PAWN'), ('金行', 'GOLD'), ('海味', 'DRIED FISH'), ('鐘錶', 'WATCHES'),
+    ('涼茶', 'TONIC'), ('跌打', 'BONESETTER'), ('參茸', 'GINSENG'), ('裁縫', 'TAILOR'),
+    ('地產', 'ESTATES'), ('影樓', 'PHOTOS'), ('傢俬', 'FURNITURE'), ('古玩', 'CURIOS'),
+    ('玉器', 'JADE'), ('米行', 'RICE'), ('瓷器', 'CHINA'), ('窗簾', 'CURTAINS'),
+)
+_PANEL_COLORS: tuple[tuple[Color, Color], ...] = (
+    ((178, 30, 34), (255, 236, 170)), ((244, 206, 60), (150, 20, 22)),
+    ((24, 92, 60), (255, 250, 230)), ((246, 244, 236), (170, 24, 30)),
+    ((28, 66, 130), (255, 255, 255)),
+)
+_PANEL = (96, 288)
 _FASCIA = (704, 152)
 _BLADE = (256, 188)
 _PLATE = (384, 100)
@@ -136,6 +148,42 @@ def plates_texture(names: Sequence[tuple[str, str]]) -> Texture:
         plate = _sign([english, chinese], _PLATE, (246, 246, 242), (16, 16, 18))
         atlas.paste(plate, (0, row * _PLATE[1]))
     return np.asarray(atlas)
+
+
+PANELS = len(_TRADES)
+"""Number of panels with a trade's name, in the atlas side by side."""
+
+
+def panels_texture() -> Texture:
+    """Return the atlas of upright panels that hang over streets; see `panel_uv`.
+
+    Their trades are none of the types of place.
+    """
+    width, height = _PANEL
+    atlas = Image.new('RGB', (width * PANELS, height))
+    for number, (chinese, english) in enumerate(_TRADES):
+        ground, ink = _PANEL_COLORS[number % len(_PANEL_COLORS)]
+        if chinese_font(24) is None:
+            panel = _sign([english], (height, width), ground, ink).rotate(90, expand=True)
+        else:
+            panel = Image.new('RGB', _PANEL, ground)
+            draw = ImageDraw.Draw(panel)
+            draw.rectangle([4, 4, width - 5, height - 5], outline=ink, width=3)
+            step = (height - 40) / len(chinese)
+            font = chinese_font(78)
+            for place, sign in enumerate(chinese):
+                at = (width / 2, 20 + step * (place + 0.5))
+                draw.text(at, sign, ink, font, anchor='mm')
+        atlas.paste(panel, (number * width, 0))
+    return np.asarray(atlas)
+
+
+def panel_uv(number: int) -> NDArray[np.float64]:
+    """Return UVs of the corners of a panel, counter-clockwise, (4, 2)."""
+    width, height = _PANEL
+    return _uv_rectangle(
+        number * width + 1, 1, (number + 1) * width - 1, height - 1, width * PANELS, height
+    )
 
 
 def plate_uv(row: int, rows: int) -> NDArray[np.float64]:

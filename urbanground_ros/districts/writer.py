@@ -43,6 +43,7 @@ from urbanground_ros.districts.textures import facade_texture
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import fronts_texture
 from urbanground_ros.districts.textures import ground_textures
+from urbanground_ros.districts.textures import panels_texture
 from urbanground_ros.districts.textures import plates_texture
 from urbanground_ros.districts.textures import sign_atlas
 from urbanground_ros.districts.textures import sign_uvs
@@ -53,6 +54,7 @@ from urbanground_ros.geo import Place
 from urbanground_ros.geo import Region
 from urbanground_ros.geo import save_places
 from urbanground_ros.tiles import encode_glb
+from urbanground_ros.tiles import encode_image
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles.mesh import unit
 
@@ -65,7 +67,7 @@ the licence of that package (Apache-2.0). It contains no data of the Lands Depar
 anybody else; only the schema of the network file is theirs.
 
 region.yaml      what belongs together, and where the map frame has its origin
-tileset.json     3D Tiles 1.1, contents beside it
+tileset.json     3D Tiles 1.1, contents and their textures beside it
 network.geojson  pedestrian network in the schema of the 3D Pedestrian Network, heights in HKPD
 places.json      shops and other places
 """
@@ -76,6 +78,7 @@ _FAR_CELL = 90.0
 _COARSE_ERROR = 8.0
 _FAR_ERROR = 32.0
 _ROOT_ERROR = 500.0
+_QUALITY = 82
 _TOPICS = ('textures', 'lots', 'buildings', 'shops', 'furniture', 'outdoors')
 
 Report = Callable[[float, str], None]
@@ -83,7 +86,7 @@ Report = Callable[[float, str], None]
 
 
 def write_district(
-    folder: Path, district: DistrictPlan, report: Report = lambda share, what: None
+    folder: Path, district: DistrictPlan, report: Report | None = None
 ) -> None:
     """Write a district into an existing folder.
 
@@ -91,6 +94,7 @@ def write_district(
         DistrictError: the plan has no room for its blocks.
         OSError: a file cannot be written.
     """
+    report = report or _say_nothing
     origin = district.origin
     frame = LocalFrame(origin.latitude, origin.longitude, origin.altitude)
     plan = StreetPlan(district)
@@ -113,7 +117,8 @@ def write_district(
     build_fronts(model.fine, chance['shops'], bays, signs)
     report(0.3, 'structures')
     build_structures(model, plan)
-    build_furniture(model.fine, plan, chance['furniture'])
+    doors = np.array([sign.bay.front(0.0) for sign in signs])
+    build_furniture(model.fine, plan, chance['furniture'], doors)
     build_boundary(model, plan)
 
     report(0.4, 'textures')
@@ -121,6 +126,7 @@ def write_district(
     for style in range(FACADES):
         textures[f'facade{style}'] = facade_texture(chance['textures'], style)
     textures['fronts'] = fronts_texture(chance['textures'])
+    textures['panels'] = panels_texture()
     textures['plates'] = plates_texture(
         [(street.name, street.name_tc) for street in (*district.north, *district.east)]
     )
@@ -149,6 +155,10 @@ def write_district(
         attribution='Invented by UrbanGround for ROS 2; not a real place',
     ).save(folder / 'region.yaml')
     report(1.0, 'done')
+
+
+def _say_nothing(_share: float, _what: str) -> None:
+    pass
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:
@@ -211,10 +221,7 @@ def _write_tiles(
 
     Every content has coordinates about its own middle.
     """
-    half, quarter = (
-        {name: texture[::step, ::step].copy() for name, texture in textures.items()}
-        for step in (2, 4)
-    )
+    full, half, quarter = (_Pictures(folder, textures, step) for step in (1, 2, 4))
     root = _tile(folder, 'root.glb', model.far.materials(), quarter, np.zeros(3), _FAR_ERROR)
     children = []
     levels = [_split(soup, grid) for soup in (model.coarse, model.fine)]
@@ -224,7 +231,7 @@ def _write_tiles(
         points = np.concatenate([corners.reshape(-1, 3) for corners, _ in fine.values()])
         centre = np.round((points.min(axis=0) + points.max(axis=0)) / 2)
         name = grid.name(tile)
-        leaf = _tile(folder, f'fine_{name}.glb', fine, textures, centre, 0.0)
+        leaf = _tile(folder, f'fine_{name}.glb', fine, full, centre, 0.0)
         child = _tile(folder, f'coarse_{name}.glb', coarse, half, centre, _COARSE_ERROR)
         # The child shares the parent's coordinates.
         del leaf['transform']
@@ -243,6 +250,25 @@ def _write_tiles(
         'geometricError': _ROOT_ERROR,
         'root': root,
     })
+
+
+class _Pictures:
+    """The textures of a level of detail, each written to a file when it is first asked for."""
+
+    def __init__(self, folder: Path, textures: dict[str, Texture], step: int) -> None:
+        self._folder = folder
+        self._step = step
+        self._textures = {name: texture[::step, ::step] for name, texture in textures.items()}
+        self.files: dict[int, str] = {}
+
+    def get(self, name: str) -> Texture:
+        """Return the texture of a material."""
+        texture = self._textures[name]
+        if id(texture) not in self.files:
+            file = f'{name}_{self._step}.jpg'
+            (self._folder / file).write_bytes(encode_image(texture, quality=_QUALITY))
+            self.files[id(texture)] = file
+        return texture
 
 
 _Parts = dict[str, tuple[FloatArray, FloatArray]]
@@ -275,16 +301,16 @@ def _tile(
     folder: Path,
     file: str,
     parts: dict[str, tuple[FloatArray, FloatArray]],
-    textures: dict[str, Texture],
+    pictures: _Pictures,
     centre: FloatArray,
     error: float,
 ) -> dict[str, Any]:
     """Write one content and return its tile."""
     meshes = [
-        _mesh(name, corners - centre, uvs, textures[name])
+        _mesh(name, corners - centre, uvs, pictures.get(name))
         for name, (corners, uvs) in parts.items()
     ]
-    (folder / file).write_bytes(encode_glb(meshes, quality=76))
+    (folder / file).write_bytes(encode_glb(meshes, files=pictures.files))
     points = np.concatenate([mesh.positions for mesh in meshes]).astype(np.float64)
     return {
         'boundingVolume': _volume(points.min(axis=0), points.max(axis=0)),
@@ -316,7 +342,7 @@ def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> 
         uvs=uvs.reshape(-1, 2).astype(np.float32),
         faces=faces[area > 1e-9],
         texture=texture,
-        unlit=name.startswith(('signs', 'plates')),
+        unlit=name.startswith(('signs', 'plates', 'panels')),
     )
 
 
