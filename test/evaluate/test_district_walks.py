@@ -16,22 +16,31 @@ from urbanground_ros.evaluate.local import play
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
+from urbanground_ros.sim import Body
+from urbanground_ros.sim import CollisionWorld
+from urbanground_ros.sim import Embodiment
 from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.sim import open_region
 from urbanground_ros.tasks import Kind
 from urbanground_ros.tasks import Task
 
 LARGE = [name for name in PLANS if name != DEFAULT_DISTRICT]
 CLIMBS = (
-    FeatureType.STAIRCASE, FeatureType.ESCALATOR, FeatureType.RAMP, FeatureType.FOOTBRIDGE,
-    FeatureType.SUBWAY,
+    FeatureType.STAIRCASE, FeatureType.RAMP, FeatureType.FOOTBRIDGE, FeatureType.SUBWAY,
 )
 
 
 @pytest.fixture(scope='module', params=LARGE)
-def walker(request):
+def city_region(request):
+    return open_region(request.param)
+
+
+@pytest.fixture(scope='module')
+def walker(city_region):
     """Walk from one point to another as the oracle does; return the record."""
-    context = RegionContext.load(request.param, resolve_region(request.param))
-    city = HeadlessCity(pictures=False)
+    name = city_region.name
+    context = RegionContext.load(name, resolve_region(name))
+    city = HeadlessCity(pictures=False, open_region=lambda _: city_region)
 
     def walk(start, goal):
         def geo(point):
@@ -82,3 +91,32 @@ def test_the_oracle_climbs_every_kind_of_way(walker):
             assert record['metrics']['path_length_sampled'] < 1.1 * length + 3, where
             walker.climbed.add(kind)
         assert kind in walker.climbed or not of_kind
+
+
+def test_the_body_climbs_each_of_them_both_ways(city_region):
+    world = CollisionWorld()
+    for mesh in city_region.meshes:
+        world.add(mesh)
+    features = city_region.network.features
+    by_kind = [
+        [feature for feature in features if feature.feature_type is kind]
+        for kind in (*CLIMBS, FeatureType.ESCALATOR)
+    ]
+    sampled = [f for of_kind in by_kind for f in of_kind[::max(1, len(of_kind) // 6)]]
+    assert sampled
+    for feature in sampled:
+        lines = [feature.points, feature.points[::-1]] if feature.backward else [feature.points]
+        for line in lines:
+            body = Body(world, Embodiment())
+            body.place(*map(float, line[0]))
+            for goal in line[1:]:
+                for _ in range(50 + round(20 * float(np.linalg.norm(goal - line[0])))):
+                    way = goal[:2] - [body.feet.x, body.feet.y]
+                    left = float(np.linalg.norm(way))
+                    if left < 0.1:
+                        break
+                    velocity = way / left * min(4.0, left * 50)
+                    body.tick(float(velocity[0]), float(velocity[1]))
+            off = np.array([*body.feet]) - line[-1]
+            assert np.linalg.norm(off[:2]) < 0.15, feature
+            assert abs(off[2]) < 0.1, feature

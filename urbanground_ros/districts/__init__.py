@@ -2,10 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """Built-in districts: invented cities as real 3D Tiles, with network and places.
 
-A district is a folder with `region.yaml`, a 3D Tiles tileset, a pedestrian network in the
-schema of the Lands Department and a list of places: plain files, so any city made in this form
-is used in the same way. To write one with this kit, declare a `DistrictPlan` and pass it to
-`write_district`.
+A district is a folder of plain files, and any city made in this form is used in the same way:
+
+- `region.yaml`: name, title, origin of the map frame, and the other files
+  (`urbanground_ros.geo.Region`).
+- `tileset.json`: 3D Tiles 1.0 or 1.1, REPLACE or ADD, glTF or b3dm; the finest level is both
+  what is seen and what is walked on.
+- `network.geojson`: lines in the schema of the 3D Pedestrian Network of the Lands Department,
+  WGS84 and HKPD heights, joined where their ends are equal, on the surfaces of the tiles.
+- `places.json`: what people want to go to (`urbanground_ros.geo.load_places`).
+
+To write one of your own with this kit, declare a `DistrictPlan` - streets, terrain, uses of
+blocks, stepped streets, footbridges and subways - and pass it to `write_district`::
+
+    plan = DistrictPlan('mine', 'Mine, an invented district', GeoPoint(22.3, 114.2, 5.0), 1,
+                        north=(Street(-60.0, 'West Road', '西道'), ...), east=(...))
+    write_district(Path('mine'), plan)
+
+Nothing carries a body in these districts. An escalator is a flight of steps that the network
+lets be walked upwards only, with stairs beside it. A lift has a shaft that can be entered at
+both levels, and a vertical feature that is not enabled, so that no route leads along it: routes
+take the stairs, escalator or ramp of the same podium.
 """
 
 from urbanground_ros.districts.catalog import cache_folder

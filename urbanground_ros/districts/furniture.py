@@ -64,6 +64,8 @@ def build_furniture(
     for block in plan.blocks:
         if plan.use(*block) in (Use.PARK, Use.ESTATE):
             _park(soup, plan, rng, *block)
+    if plan.district.sea:
+        _quay(soup, plan, rng)
     _slopes(soup, plan, rng)
 
 
@@ -279,6 +281,37 @@ def _park(
     along = plan.direction(middle_u, middle_v, 0)
     for offset in (-16.0, -8.0, 8.0, 16.0):
         _bench(soup, plan.point(middle_u + offset, middle_v + PATH + 0.7), along)
+
+
+def _quay(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
+    """Add rows of trees, benches, lamps and shelters along the quay."""
+    edge_u, edge_v = plan.edges
+    start = float(plan.centres[0][-1]) + plan.district.north[-1].corridor
+    for number, v in enumerate(np.arange(-edge_v + 10, edge_v - 10, 12.0).tolist()):
+        along = plan.direction(edge_u - 8, v, 1)
+        across = np.array([-along[1], along[0]])
+        if number % 2:
+            _lamp(soup, plan.point(edge_u - 3, v), across)
+        if number % 6 == 3:
+            _shelter(soup, plan.point(edge_u - 16, v), along)
+            continue
+        for u in (start + 5, start + 14):
+            foot = plan.point(u, v + rng.uniform(-1, 1))
+            soup.paint('cream', prism(_square(foot, 1.0), foot[2] - 0.2, foot[2] + 0.45))
+            _tree(soup, rng, foot, 3.2)
+        _bench(soup, plan.point(edge_u - 8, v + 4), along)
+
+
+def _shelter(soup: Soup, foot: FloatArray, along: FloatArray) -> None:
+    """Add a roof on posts with a bench under it."""
+    soup.paint('teal', prism(oriented_box(foot[:2], along, 12.0, 6.0), foot[2] + 2.9,
+                             foot[2] + 3.1))
+    side = np.array([-along[1], along[0]])
+    for end in (-5.5, 5.5):
+        for across in (-2.5, 2.5):
+            post = oriented_box(foot[:2] + along * end + side * across, along, 0.2, 0.2)
+            soup.paint('steel', prism(post, foot[2] - 0.2, foot[2] + 2.95))
+    _bench(soup, foot, along)
 
 
 def _slopes(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:

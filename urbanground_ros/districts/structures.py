@@ -343,7 +343,7 @@ def _build_podium(soup: Soup, plan: StreetPlan, column: int, row: int) -> None:
             inset = PARAPET_WIDTH / 2 * (1 if side in (0, 3) else -1)
             line = np.array([[start, fixed + inset], [end, fixed + inset]])
             p, q = plan.xy(*(line.T if axis == 0 else line.T[::-1]))
-            quads = prism(bar(p, q, PARAPET_WIDTH), own.deck - 0.3, own.deck + PARAPET)
+            quads = prism(bar(p, q, PARAPET_WIDTH), own.deck, own.deck + PARAPET)
             soup.add('concrete', quads, metric_uvs(quads, 4.0))
     bottom = own.ground - BURIED
     _build_escalator_pair(soup, own.stairs, bottom)
