@@ -455,7 +455,7 @@ def build_fronts(
     anonymous = ('shutter', 'shutter', 'lobby', 'blank', 'restaurant', 'clothes', 'hardware')
     for bay in bays:
         kind = named.get(id(bay)) or anonymous[rng.integers(len(anonymous))]
-        kind = kind if kind in FRONTS else _FRONT_OF.get(kind, 'blank')
+        kind = kind if kind in FRONTS else _FRONT_OF.get(kind, 'lobby')
         if bay.residential:
             kind = 'lobby' if kind == 'shutter' else 'blank'
         quad = wall(bay.start, bay.end, bay.floor, bay.floor + _FRONT)
