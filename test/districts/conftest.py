@@ -87,6 +87,10 @@ class Surfaces:
         normal = np.cross(b - a, c - a)
         return float(normal @ direction / np.linalg.norm(normal))
 
+    def above(self, point, reach=60.0):
+        """Tell whether anything is over a point."""
+        return self._ray(point, np.add(point, (0, 0, reach))).hasHit()
+
     def is_free(self, start, end, radius, low, high):
         """Tell whether an upright capsule moves from one point to another untouched."""
         shape = BulletCapsuleShape(radius, high - low - 2 * radius, ZUp)
@@ -96,6 +100,11 @@ class Surfaces:
             for p in (start, end)
         ]
         return not self._world.sweepTestClosest(shape, *sweep).hasHit()
+
+
+@pytest.fixture(scope='session')
+def make_surfaces():
+    return Surfaces
 
 
 @pytest.fixture(scope='session')

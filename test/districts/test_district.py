@@ -5,10 +5,13 @@
 import json
 
 import numpy as np
+from PIL import ImageFont
 import pytest
 
-from urbanground_ros.districts.plan import EDGE
+from urbanground_ros.districts.fonts import chinese_font_file
 from urbanground_ros.districts.plan import StreetPlan
+from urbanground_ros.districts.plans import CHING_LAM
+from urbanground_ros.districts.plans import PLANS
 from urbanground_ros.districts.textures import sign_atlas
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.geo import PLACE_TYPES
@@ -53,21 +56,40 @@ def test_it_is_small(region, meshes):
     assert 50_000 < sum(len(mesh.faces) for mesh in meshes) < 150_000
 
 
-def test_volumes_hold_their_contents(region, meshes):
+def test_volumes_hold_their_contents_and_children(region, meshes):
     root = read_tileset(region.directory / 'tileset.json')
     to_map = np.linalg.inv(region.frame.matrix)
+
+    def bounds(tile):
+        box = np.reshape(tile.volume['box'], (4, 3))
+        center = (to_map @ tile.transform @ [*box[0], 1])[:3]
+        return np.array([center - np.diag(box[1:]), center + np.diag(box[1:])])
+
+    assert len(root.children) > 1
+    outer = bounds(root)
     for child in root.children:
-        box = np.reshape(child.volume['box'], (4, 3))
-        center = (to_map @ child.transform @ [*box[0], 1])[:3]
-        half = np.diag(box[1:])
+        (leaf,) = child.children
+        assert root.geometric_error > child.geometric_error > leaf.geometric_error == 0
         points = np.concatenate([
-            mesh.positions for mesh in meshes if mesh.name.startswith(child.contents[0])
+            mesh.positions for mesh in meshes if mesh.name.startswith(leaf.contents[0])
         ])
-        np.testing.assert_allclose(points.min(axis=0), center - half, atol=1e-3)
-        np.testing.assert_allclose(points.max(axis=0), center + half, atol=1e-3)
-        outer = np.reshape(root.volume['box'], (4, 3))
-        assert (np.abs(center - outer[0]) + half <= np.diag(outer[1:]) + 1e-3).all()
-    assert root.geometric_error > root.children[0].geometric_error
+        np.testing.assert_allclose(
+            bounds(leaf), [points.min(axis=0), points.max(axis=0)], atol=1e-3
+        )
+        for inside, around in ((bounds(leaf), bounds(child)), (bounds(child), outer)):
+            assert (inside[0] >= around[0] - 1e-3).all()
+            assert (inside[1] <= around[1] + 1e-3).all()
+
+
+def test_coarser_levels_have_less(region):
+    root = read_tileset(region.directory / 'tileset.json')
+    sizes = [
+        sum((region.directory / tile.contents[0]).stat().st_size for tile in tiles)
+        for tiles in (
+            [root], root.children, [leaf for child in root.children for leaf in child.children]
+        )
+    ]
+    assert 4 * sizes[0] < 2 * sizes[1] < sizes[2]
 
 
 def test_the_network_is_one_piece_with_every_kind_of_way(network):
@@ -129,11 +151,13 @@ def test_nobody_falls_through(surfaces):
 
 
 def test_nobody_leaves(surfaces):
-    plan = StreetPlan()
-    along = np.linspace(-EDGE, EDGE, 101)
+    plan = StreetPlan(CHING_LAM)
+    edge = min(plan.edges)
+    along = np.linspace(-edge, edge, 101)
     for side in (-1, 1):
         for swap in (False, True):
-            across = [np.full(101, side * (EDGE + offset)) for offset in (-2.0, 2.0)]
+            limit = plan.edges[0 if swap else 1]
+            across = [np.full(101, side * (limit + offset)) for offset in (-2.0, 2.0)]
             inside, outside = (
                 plan.point(line, along) if swap else plan.point(along, line) for line in across
             )
@@ -163,9 +187,12 @@ def test_the_stepped_lane_joins_two_levels(network, surfaces):
     stairs = [f for f in network.features if f.feature_type == FeatureType.STAIRCASE]
     lane = max(stairs, key=lambda f: f.points[-1][2] - f.points[0][2])
     assert lane.points[-1][2] - lane.points[0][2] > 4.0
-    points = np.linspace(lane.points[0], lane.points[1], 400)
+    points = np.concatenate([
+        np.linspace(*ends, 200) for ends in zip(lane.points[:-1], lane.points[1:], strict=True)
+    ])
     heights = np.round([surfaces.below(p + UP * 1.0) for p in points], 3)
     risers = np.diff(np.unique(heights))
+    risers = risers[risers > 0.01]
     assert len(risers) > 15
     assert ((risers > 0.16) & (risers < 0.18)).all()
 
@@ -199,9 +226,28 @@ def test_places_are_shops_with_doors_on_the_network(region, network, surfaces):
 
 
 def test_signs_fill_their_panels():
-    atlas = sign_atlas([('Lucky Wok', (0, 0, 0), (255, 255, 255))])
-    ink = (atlas[8:120, 10:630] > 128).all(axis=-1)
+    atlas = sign_atlas([('Lucky Wok', '', (0, 0, 0), (255, 255, 255))])
+    ink = (atlas[8:144, 10:694] > 128).all(axis=-1)
     rows, columns = np.nonzero(ink)
-    # 0.86 m on the wall are 128 pixels: capitals of a third of it read at 15 m.
+    # 0.86 m on the wall are 152 pixels: capitals of a third of it read at 15 m.
     assert np.ptp(rows) > 40
-    assert np.ptp(columns) > 300
+    assert np.ptp(columns) > 250
+
+
+def test_signs_are_in_both_languages():
+    if chinese_font_file() is None:
+        pytest.skip('no Chinese font is installed')
+    both, english = (
+        sign_atlas([('Lucky Wok', chinese, (0, 0, 0), (255, 255, 255))])
+        for chinese in ('好運小炒', '')
+    )
+    upper = (slice(8, 76), slice(20, 680))
+    assert (both[upper] != english[upper]).any()
+    written = {*'好運小炒', *(c for plan in PLANS.values() for street in (*plan.north, *plan.east)
+                          for c in street.name_tc)}
+    path, face = chinese_font_file()
+    font = ImageFont.truetype(path, 32, index=face)
+    missing = font.getmask('\U0010ffff').getbbox(), bytes(font.getmask('\U0010ffff'))
+    for sign in sorted(written):
+        mask = font.getmask(sign)
+        assert (mask.getbbox(), bytes(mask)) != missing, sign

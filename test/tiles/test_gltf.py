@@ -13,6 +13,7 @@ import pytest
 
 from urbanground_ros.tiles import decode_glb
 from urbanground_ros.tiles import encode_glb
+from urbanground_ros.tiles import encode_image
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles import TilesError
 
@@ -90,6 +91,23 @@ def test_meshes_with_one_texture_share_its_image():
     assert shared.count(b'\xff\xd8\xff') == 1
     assert apart.count(b'\xff\xd8\xff') == 2
     assert shared == encode_glb([square('a', texture=texture), square('b', texture=texture)])
+
+
+def test_contents_share_textures_in_files():
+    texture = picture()
+    data = encode_glb([square('a', texture=texture)], files={id(texture): 'brick.png'})
+    asked = []
+
+    def resolve(uri):
+        asked.append(uri)
+        return encode_image(texture, 'PNG')
+    pictures = {}
+    first, again = (decode_glb(data, 'glb', resolve, pictures)[0] for _ in range(2))
+    np.testing.assert_array_equal(first.texture, texture)
+    assert again.texture is first.texture
+    assert asked == ['brick.png']
+    with pytest.raises(TilesError, match='brick'):
+        decode_glb(data)
 
 
 def test_interleaved_and_normalised_attributes_without_indices():

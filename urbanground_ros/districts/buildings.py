@@ -4,33 +4,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from urbanground_ros.districts.names import Shop
-from urbanground_ros.districts.names import SHOPS
-from urbanground_ros.districts.plan import BRIDGE_STREET
-from urbanground_ros.districts.plan import CORRIDOR
-from urbanground_ros.districts.plan import has_arm
-from urbanground_ros.districts.plan import PARK
+from urbanground_ros.districts.plan import Crossover
 from urbanground_ros.districts.plan import PASSAGE
-from urbanground_ros.districts.plan import PASSAGE_V
+from urbanground_ros.districts.plan import Segment
+from urbanground_ros.districts.plan import SETBACK
 from urbanground_ros.districts.plan import StreetPlan
-from urbanground_ros.districts.plan import STREETS_U
-from urbanground_ros.districts.plan import STREETS_V
+from urbanground_ros.districts.plan import Use
 from urbanground_ros.districts.soup import bar
 from urbanground_ros.districts.soup import FloatArray
 from urbanground_ros.districts.soup import metric_uvs
+from urbanground_ros.districts.soup import Model
 from urbanground_ros.districts.soup import palette_uv
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.soup import wall
+from urbanground_ros.districts.structures import podium
+from urbanground_ros.districts.structures import TOWER_INSET
 from urbanground_ros.districts.textures import Color
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import front_uv
 from urbanground_ros.districts.textures import FRONTS
+from urbanground_ros.districts.textures import panel_uv
+from urbanground_ros.districts.textures import PANELS
 from urbanground_ros.districts.textures import TRIMS
 
 _STOREY = 3.1
@@ -45,7 +48,13 @@ _GROUND_FLOOR = 5.0
 _CANOPY = 4.72
 _CANOPY_DEPTH = 2.5
 _BURIED = 1.0
-_SETBACK = 0.25
+_TOWER_LOBBY = 4.2
+_HOUSE = 16.0
+_ONE_HOUSE = 12
+_PANEL_SHARE = 0.3
+_PANEL_SIZE = (0.95, 2.85)
+_PANEL_BOTTOM = 5.5
+_STRIP_DEPTH = 19.0
 _SIGN_COLORS: tuple[tuple[Color, Color], ...] = (
     ((176, 28, 30), (255, 244, 196)), ((250, 214, 60), (132, 18, 22)),
     ((20, 78, 140), (255, 255, 255)), ((22, 104, 66), (255, 255, 240)),
@@ -53,12 +62,21 @@ _SIGN_COLORS: tuple[tuple[Color, Color], ...] = (
     ((232, 110, 30), (255, 255, 255)), ((250, 248, 240), (168, 24, 30)),
 )
 
+_FRONT_OF = {
+    'bar': 'cafe', 'fast_food': 'restaurant', 'supermarket': 'convenience', 'atm': 'bank',
+    'stationery': 'books', 'library': 'books', 'electronics': 'optician', 'dentist': 'clinic',
+    'veterinary': 'clinic', 'marketplace': 'florist', 'mall': 'clothes', 'laundry': 'hardware',
+}
+
 
 @dataclass(frozen=True)
 class Lot:
     """A building: its plan in (u, v), which sides face a sidewalk, and how high it is.
 
-    Sides are 0 south, 1 east, 2 north, 3 west.
+    Sides are 0 south, 1 east, 2 north, 3 west. One that stands on a deck has its height as
+    `base`; one that is a deck has its height as `deck`. One that is `residential` has lobbies
+    where others have shops. `blocked` are the parts of sides, as
+    (side, low, high) in plan, that have no shops.
     """
 
     low: tuple[float, float]
@@ -68,16 +86,24 @@ class Lot:
     style: int
     trim: str
     canopies: frozenset[int] = frozenset()
+    base: float | None = None
+    deck: float | None = None
+    blocked: tuple[tuple[int, float, float], ...] = ()
+    residential: bool = False
 
 
 @dataclass(frozen=True)
 class Bay:
-    """A shop bay: plan of its front from left to right seen from outside, and its floor."""
+    """A shop bay: plan of its front from left to right seen from outside, and its floor.
+
+    One that is `residential` has no shop; one that is `panelled` may have a panel over it.
+    """
 
     start: FloatArray
     end: FloatArray
     floor: float
-    lot: int
+    residential: bool
+    panelled: bool
 
     @property
     def outward(self) -> FloatArray:
@@ -100,37 +126,33 @@ class Sign:
     ink: Color
 
 
-def lots(rng: np.random.Generator) -> list[Lot]:
+def lots(plan: StreetPlan, rng: np.random.Generator) -> list[Lot]:
     """Return the buildings of every block and of the strips around the district."""
     found: list[Lot] = []
-    columns, rows = len(STREETS_U) - 1, len(STREETS_V) - 1
-    for row in range(rows):
-        for column in range(columns):
-            if (column, row) != PARK:
-                found += _block_lots(rng, column, row)
-    edge_u, edge_v = STREETS_U[0] - CORRIDOR, STREETS_V[0] - CORRIDOR
-    far_u, far_v = STREETS_U[-1] + CORRIDOR, STREETS_V[-1] + CORRIDOR
-    for k in range(columns):
-        low, high = STREETS_U[k] + CORRIDOR, STREETS_U[k + 1] - CORRIDOR
-        found += _strip_lots(rng, low, high, (edge_v - 19, edge_v), 0, 2)
-        found += _strip_lots(rng, low, high, (far_v, far_v + 19), 0, 0)
-    for k in range(rows):
-        low, high = STREETS_V[k] + CORRIDOR, STREETS_V[k + 1] - CORRIDOR
-        found += _strip_lots(rng, low, high, (edge_u - 19, edge_u), 1, 1)
-        found += _strip_lots(rng, low, high, (far_u, far_u + 19), 1, 3)
-    return found
+    for column, row in plan.blocks:
+        use = plan.use(column, row)
+        if use is Use.BUILDINGS:
+            found += _rows(plan, rng, column, row)
+        elif use is Use.ESTATE:
+            found += _estate(plan, rng, column, row)
+        elif use is Use.PODIUM:
+            found += _podium(plan, rng, column, row)
+    return found + _strips(plan, rng)
 
 
 def _lot(
+    plan: StreetPlan,
     rng: np.random.Generator,
     low: tuple[float, float],
     high: tuple[float, float],
     fronts: set[int],
-    towers: float,
+    tall: float | None = None,
     canopy: float = 0.0,
 ) -> Lot:
-    tall = rng.random() < towers
-    storeys = int(rng.integers(11, 19)) if tall else int(rng.integers(4, 9))
+    district = plan.district
+    high_rise = rng.random() < (district.tall if tall is None else tall)
+    least, most = district.storeys[1 if high_rise else 0]
+    storeys = int(rng.integers(least, most))
     covered = frozenset(side for side in sorted(fronts) if rng.random() < canopy)
     return Lot(
         low, high, frozenset(fronts), storeys, int(rng.integers(FACADES)),
@@ -138,63 +160,106 @@ def _lot(
     )
 
 
-def _block_lots(rng: np.random.Generator, column: int, row: int) -> list[Lot]:
-    """Return two rows of buildings, back to back over an alley or the passage."""
-    west = STREETS_U[column] + CORRIDOR + _SETBACK
-    east = STREETS_U[column + 1] - CORRIDOR - _SETBACK
-    south = STREETS_V[row] + CORRIDOR + _SETBACK
-    north = STREETS_V[row + 1] - CORRIDOR - _SETBACK
-    passage = row == len(STREETS_V) - 2 and column in (BRIDGE_STREET - 1, BRIDGE_STREET)
-    if passage:
-        gap = (PASSAGE_V - PASSAGE, PASSAGE_V + PASSAGE)
+def _rows(plan: StreetPlan, rng: np.random.Generator, column: int, row: int) -> list[Lot]:
+    """Return two rows of buildings, back to back over an alley or a passage."""
+    west, south, east, north = plan.block_bounds(column, row)
+    if any(_lands_in(crossover, column, row) for crossover in plan.district.crossovers):
+        middle = plan.middle(1, row)
+        gap = (middle - PASSAGE, middle + PASSAGE)
     else:
         middle = (south + north) / 2 + rng.uniform(-3, 3)
         gap = (middle - 1.8, middle + 1.8)
+    fewest, most = plan.district.pieces
     found = []
-    for street, low, high, side in ((row, south, gap[0], 0), (row + 1, gap[1], north, 2)):
-        canopy = 0.9 if street == 2 else 0.15
-        split = (west + east) / 2 + rng.uniform(-6, 6)
-        if rng.random() < 0.35:
-            third = (east - west) / 3
-            cuts = [west, west + third, east - third, east]
-        else:
-            cuts = [west, split, east]
-        for number, (left, right) in enumerate(pairwise(cuts)):
-            fronts = {side}
-            if number == 0 and _faces_street(column, row):
+    for line, low, high, side in ((row, south, gap[0], 0), (row + 1, gap[1], north, 2)):
+        canopy = plan.district.east[line].canopied
+        count = fewest if rng.random() >= 0.35 else most
+        even = np.linspace(west, east, count + 1)
+        shift = rng.uniform(-0.16, 0.16, count + 1) * (east - west) / count
+        cuts = even + np.where((even > west) & (even < east), shift, 0.0)
+        for number, (left, right) in enumerate(pairwise(cuts.tolist())):
+            fronts = {side} if _level(plan, 0, line, column) else set()
+            if number == 0 and _level(plan, 1, column, row):
                 fronts.add(3)
-            if number == len(cuts) - 2 and _faces_street(column + 1, row):
+            if number == count - 1 and _level(plan, 1, column + 1, row):
                 fronts.add(1)
-            found.append(_lot(rng, (left, low), (right, high), fronts, 0.16, canopy))
+            lot = _lot(plan, rng, (left, low), (right, high), fronts, canopy=canopy)
+            if rng.random() >= plan.district.thinning:
+                found.append(lot)
     return found
 
 
-def _faces_street(street: int, row: int) -> bool:
-    return has_arm(street, row, 0, 1)
+def _level(plan: StreetPlan, axis: int, line: int, part: int) -> bool:
+    return plan.segment(axis, line, part) is Segment.LEVEL
 
 
-def _strip_lots(
-    rng: np.random.Generator,
-    low: float,
-    high: float,
-    depth: tuple[float, float],
-    axis: int,
-    side: int,
-) -> list[Lot]:
-    """Return one building, sometimes with trees beside it, between a street and the wall."""
-    start = low + rng.uniform(1, 14)
-    end = min(high - 1.0, start + rng.uniform(26, 44))
-    inner = (depth[0] + _SETBACK, depth[1] - _SETBACK)
-    corners = (start, inner[0]), (end, inner[1])
-    if axis == 1:
-        corners = (inner[0], start), (inner[1], end)
-    return [_lot(rng, *corners, {side}, 0.25)]
+def _lands_in(crossover: Crossover, column: int, row: int) -> bool:
+    return row == crossover.row and column in (crossover.street - 1, crossover.street)
+
+
+def _estate(plan: StreetPlan, rng: np.random.Generator, column: int, row: int) -> list[Lot]:
+    """Return a tower in each quarter of a block, clear of the paths between them."""
+    west, south, east, north = plan.block_bounds(column, row)
+    middle = plan.middle(0, column), plan.middle(1, row)
+    style, trim = int(rng.integers(FACADES)), TRIMS[rng.integers(len(TRIMS))]
+    found = []
+    for left, right in ((west + 3, middle[0] - 5.5), (middle[0] + 5.5, east - 3)):
+        for low, high in ((south + 3, middle[1] - 5.5), (middle[1] + 5.5, north - 3)):
+            across, along = rng.uniform(0.62, 0.95), rng.uniform(0.5, 0.8)
+            size = (right - left) * across / 2, (high - low) * along / 2
+            at = (left + right) / 2, (low + high) / 2
+            lot = _lot(plan, rng, (at[0] - size[0], at[1] - size[1]),
+                       (at[0] + size[0], at[1] + size[1]), {0 if low > middle[1] else 2}, 1.0)
+            found.append(replace(lot, style=style, trim=trim, residential=True))
+    return found
+
+
+def _podium(plan: StreetPlan, rng: np.random.Generator, column: int, row: int) -> list[Lot]:
+    """Return a podium full of shops, and two towers on it."""
+    own = podium(plan, column, row)
+    (u0, v0), (u1, v1) = own.low, own.high
+    base = _lot(plan, rng, own.low, own.high, {0, 1, 2, 3})
+    blocked = (
+        (0, own.stairs_span[0] - 1, u1), (2, own.ramp_span[0] - 1, own.ramp_span[1] + 1),
+    )
+    found = [replace(base, deck=own.deck, blocked=blocked)]
+    middle = (u0 + u1) / 2
+    for left, right in ((u0 + TOWER_INSET, middle - 5.0), (middle + 5.0, u1 - TOWER_INSET)):
+        lot = _lot(
+            plan, rng, (left, v0 + TOWER_INSET), (right, v1 - TOWER_INSET), set(), 1.0
+        )
+        found.append(replace(lot, base=own.deck))
+    return found
+
+
+def _strips(plan: StreetPlan, rng: np.random.Generator) -> list[Lot]:
+    """Return the buildings between the outermost streets and the wall around the district."""
+    found = []
+    for axis in (0, 1):
+        streets, parts = plan.streets[1 - axis], plan.streets[axis]
+        for line, side in ((0, -1), (len(streets) - 1, 1)):
+            if plan.district.sea and axis == 1 and side > 0:
+                continue
+            edge = streets[line].at + side * (streets[line].corridor + SETBACK)
+            depth = sorted((edge, edge + side * _STRIP_DEPTH))
+            for part, (near, far) in enumerate(pairwise(parts)):
+                if not _level(plan, axis, line, part):
+                    continue
+                low, high = near.at + near.corridor, far.at - far.corridor
+                start = low + rng.uniform(1, 0.15 * (high - low))
+                end = min(high - 1.0, start + rng.uniform(0.5, 0.8) * (high - low))
+                corners = (start, depth[0]), (end, depth[1])
+                if axis == 1:
+                    corners = (depth[0], start), (depth[1], end)
+                front = {(0, -1): 2, (0, 1): 0, (1, -1): 1, (1, 1): 3}[axis, side]
+                found.append(_lot(plan, rng, *corners, {front}))
+    return found
 
 
 def build_lot(
-    soup: Soup, coarse: Soup, plan: StreetPlan, rng: np.random.Generator, lot: Lot, number: int
+    model: Model, plan: StreetPlan, rng: np.random.Generator, lot: Lot
 ) -> list[Bay]:
-    """Add one building to the fine and the coarse model, and return its shop bays."""
+    """Add one building to every level of detail, and return its shop bays."""
     (u0, v0), (u1, v1) = lot.low, lot.high
     corners_u, corners_v = np.array([u0, u1, u1, u0]), np.array([v0, v0, v1, v1])
     corners = plan.xy(corners_u, corners_v)
@@ -206,41 +271,86 @@ def build_lot(
         )[:, 2]
         for k in range(4)
     ]
-    ground = np.concatenate(grades)
-    bottom = float(ground.min()) - _BURIED
-    first = max(
-        [float(ground.max()) + 0.6]
-        + [float(grades[side].max()) + _GROUND_FLOOR for side in sorted(lot.fronts)]
-    )
-    roof = first + lot.storeys * _STOREY
+    if lot.base is None:
+        ground = np.concatenate(grades)
+        bottom = float(ground.min()) - _BURIED
+        first = max(
+            [float(ground.max()) + 0.6]
+            + [float(grades[side].max()) + _GROUND_FLOOR for side in sorted(lot.fronts)]
+        )
+    else:
+        bottom, first = lot.base - 0.3, lot.base + _TOWER_LOBBY
+    if lot.deck is not None:
+        first = lot.deck
+    roof = first if lot.deck is not None else first + lot.storeys * _STOREY
     bays: list[Bay] = []
     for side in range(4):
         start, end = corners[side], corners[side - 3]
-        length = float(np.linalg.norm(end - start))
-        share = max(1, round(length / _BAY)) / 4
-        upper = wall(start, end, first, roof)
-        uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
-        for model in (soup, coarse):
-            model.add(f'facade{lot.style}', upper, uvs)
+        if roof > first:
+            _facades(model, rng, lot, (start, end), first, roof, side in lot.fronts)
         lower = wall(start, end, bottom, first)[None]
-        coarse.add('concrete', lower, metric_uvs(lower, 4.0))
-        if side not in lot.fronts:
+        for soup in (model.coarse, model.far):
             soup.add('concrete', lower, metric_uvs(lower, 4.0))
-            continue
-        count = max(1, round(length / _SHOP_BAY))
-        cuts = start + (end - start) * np.linspace(0, 1, count + 1)[:, None]
-        heights = np.interp(np.linspace(0, 1, 2 * count + 1), samples, grades[side])
-        for k in range(count):
-            bays.append(Bay(cuts[k], cuts[k + 1], float(heights[2 * k + 1]), number))
-            plinth = wall(cuts[k], cuts[k + 1], bottom, bays[-1].floor)
-            band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)[None]
-            soup.paint('charcoal', plinth)
-            soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2))
-        _ledge(soup, start, end, first)
-        _coolers(soup, rng, start, end, first, lot.storeys)
-    _roof(soup, coarse, rng, corners, roof, lot)
+        if side in lot.fronts:
+            heights = grades[side]
+            bays += _fronts(model.fine, lot, side, (start, end), heights, bottom, first)
+        else:
+            model.fine.add('concrete', lower, metric_uvs(lower, 4.0))
+        if roof > first:
+            _ledge(model.fine, start, end, first)
+            _coolers(model.fine, rng, start, end, first, lot.storeys)
+    if lot.deck is None:
+        _roof(model, rng, corners, roof, lot)
     for side in sorted(lot.canopies):
-        _canopy(soup, corners[side], corners[side - 3], grades[side][[0, -1]])
+        for soup in (model.fine, model.coarse):
+            _canopy(soup, corners[side], corners[side - 3], grades[side][[0, -1]])
+    return bays
+
+
+def _facades(
+    model: Model, rng: np.random.Generator, lot: Lot, ends: tuple[FloatArray, FloatArray],
+    first: float, roof: float, street: bool,
+) -> None:
+    """Add the storeys of one side; a long low front on a street looks like several houses."""
+    start, end = ends
+    length = float(np.linalg.norm(end - start))
+    low = street and not lot.residential and lot.storeys < _ONE_HOUSE
+    count = max(1, round(length / _HOUSE)) if low else 1
+    cuts = start + (end - start) * np.linspace(0, 1, count + 1)[:, None]
+    styles = [lot.style, *rng.integers(FACADES, size=count - 1).tolist()]
+    for (left, right), style in zip(pairwise(cuts), styles, strict=True):
+        share = max(1, round(length / count / _BAY)) / 4
+        uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
+        for soup in (model.fine, model.coarse, model.far):
+            soup.add(f'facade{style}', wall(left, right, first, roof), uvs)
+
+
+def _fronts(
+    soup: Soup, lot: Lot, side: int, ends: tuple[FloatArray, FloatArray],
+    grades: FloatArray, bottom: float, first: float,
+) -> list[Bay]:
+    """Add plinths and the band over the shops of one side, and return its bays."""
+    start, end = ends
+    count = max(1, round(float(np.linalg.norm(end - start)) / _SHOP_BAY))
+    cuts = start + (end - start) * np.linspace(0, 1, count + 1)[:, None]
+    middles = (np.arange(count) + 0.5) / count
+    floors = np.interp(middles, np.linspace(0, 1, len(grades)), grades)
+    axis = side % 2
+    span = (lot.low[axis], lot.high[axis]) if side < 2 else (lot.high[axis], lot.low[axis])
+    # Panels would hang over the bridges of a deck.
+    panelled = lot.deck is None and not lot.residential
+    bays = []
+    for k in range(count):
+        at = span[0] + (span[1] - span[0]) * middles[k]
+        if any(part == side and low < at < high for part, low, high in lot.blocked):
+            band = wall(cuts[k], cuts[k + 1], bottom, first)[None]
+        else:
+            bays.append(Bay(
+                cuts[k], cuts[k + 1], float(floors[k]), lot.residential, panelled
+            ))
+            soup.paint('charcoal', wall(cuts[k], cuts[k + 1], bottom, bays[-1].floor))
+            band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)[None]
+        soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2))
     return bays
 
 
@@ -274,11 +384,12 @@ def _coolers(
 
 
 def _roof(
-    soup: Soup, coarse: Soup, rng: np.random.Generator, corners: FloatArray, roof: float, lot: Lot
+    model: Model, rng: np.random.Generator, corners: FloatArray, roof: float, lot: Lot
 ) -> None:
     quad = np.column_stack([corners, np.full(4, roof)])[None]
-    for model in (soup, coarse):
-        model.add('roof', quad, metric_uvs(quad, 6.0))
+    for soup in (model.fine, model.coarse, model.far):
+        soup.add('roof', quad, metric_uvs(quad, 6.0))
+    soup = model.fine
     for k in range(4):
         start, end = corners[k], corners[k - 3]
         along = (end - start) / np.linalg.norm(end - start)
@@ -307,22 +418,32 @@ def _canopy(soup: Soup, start: FloatArray, end: FloatArray, grades: FloatArray) 
     soup.paint('steel', prism(plan, low, low + 0.16))
 
 
-def choose_signs(rng: np.random.Generator, bays: list[Bay]) -> list[Sign]:
-    """Return every shop in a bay of its own, spread over the buildings and the district."""
+def random_colors(rng: np.random.Generator) -> tuple[Color, Color]:
+    """Return the ground and the ink of a sign."""
+    ground, ink = _SIGN_COLORS[rng.integers(len(_SIGN_COLORS))]
+    return ground, ink
+
+
+def choose_signs(
+    rng: np.random.Generator, bays: Sequence[Bay], shops: Sequence[Shop]
+) -> list[Sign]:
+    """Return every shop in a bay of its own, spread over the buildings and the district.
+
+    Named shops keep clear of each other, and of the rim of a large district.
+    """
+    bays = [bay for bay in bays if not bay.residential]
     spots = np.array([bay.front(0.0) for bay in bays])
     taken: list[int] = []
     signs = []
-    for shop in SHOPS:
+    for shop in shops:
         candidates = rng.permutation(len(bays))[:60]
-        near = [
-            min((float(np.hypot(*(spots[c] - spots[t]))) for t in taken), default=1e3)
-            - 0.12 * float(np.hypot(*spots[c]))
-            for c in candidates
-        ]
+        near = -0.12 * np.hypot(*spots[candidates].T)
+        if taken:
+            offsets = spots[candidates][:, None] - spots[taken]
+            near += np.hypot(offsets[..., 0], offsets[..., 1]).min(axis=1)
         chosen = int(candidates[int(np.argmax(near))])
         taken.append(chosen)
-        ground, ink = _SIGN_COLORS[rng.integers(len(_SIGN_COLORS))]
-        signs.append(Sign(shop, bays[chosen], ground, ink))
+        signs.append(Sign(shop, bays[chosen], *random_colors(rng)))
     return signs
 
 
@@ -334,8 +455,28 @@ def build_fronts(
     anonymous = ('shutter', 'shutter', 'lobby', 'blank', 'restaurant', 'clothes', 'hardware')
     for bay in bays:
         kind = named.get(id(bay)) or anonymous[rng.integers(len(anonymous))]
+        kind = kind if kind in FRONTS else _FRONT_OF.get(kind, 'lobby')
+        if bay.residential:
+            kind = 'lobby' if kind == 'shutter' else 'blank'
         quad = wall(bay.start, bay.end, bay.floor, bay.floor + _FRONT)
-        soup.add('fronts', quad, front_uv(kind if kind in FRONTS else 'convenience'))
+        if bay.panelled and rng.random() < _PANEL_SHARE:
+            _panel(soup, bay, int(rng.integers(PANELS)))
+        soup.add('fronts', quad, front_uv(kind))
+
+
+def _panel(soup: Soup, bay: Bay, number: int) -> None:
+    """Add an upright panel over the sidewalk, above signs and canopies."""
+    root = bay.front(0.0)
+    low = bay.floor + _PANEL_BOTTOM
+    arm = prism(
+        bar(root + bay.outward * 0.25, root + bay.outward * (0.25 + _PANEL_SIZE[0]), 0.14),
+        low, low + _PANEL_SIZE[1],
+    )
+    soup.add('panels', arm[[0, 2]], np.stack([panel_uv(number)] * 2))
+    soup.paint('charcoal', arm[[1, 3, 4, 5]])
+    stay = bar(root - bay.outward * 0.05, root + bay.outward * 0.3, 0.06)
+    for height in (0.4, _PANEL_SIZE[1] - 0.4):
+        soup.paint('steel', prism(stay, low + height, low + height + 0.06))
 
 
 def build_sign(

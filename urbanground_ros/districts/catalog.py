@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 import hashlib
 import os
 from pathlib import Path
@@ -16,17 +15,20 @@ import PIL
 import pyproj
 
 from urbanground_ros.districts.errors import DistrictError
+from urbanground_ros.districts.fonts import font_signature
+from urbanground_ros.districts.plans import CHING_LAM
+from urbanground_ros.districts.plans import PLANS
+from urbanground_ros.districts.progress import Bar
 from urbanground_ros.districts.writer import write_district
 
-DEFAULT_DISTRICT = 'ching_lam'
+DEFAULT_DISTRICT = CHING_LAM.name
 """The district that everything uses where no region is named."""
 
-_SEEDS: Mapping[str, int] = {DEFAULT_DISTRICT: 852}
 
 
 def district_names() -> tuple[str, ...]:
     """Return the names of the built-in districts."""
-    return tuple(_SEEDS)
+    return tuple(PLANS)
 
 
 def cache_folder() -> Path:
@@ -50,7 +52,7 @@ def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> 
     Raises:
         DistrictError: no such district, or the cache cannot be written.
     """
-    if name not in _SEEDS:
+    if name not in PLANS:
         raise DistrictError(
             f'district {name!r} is unknown, expected one of {", ".join(district_names())}'
         )
@@ -63,7 +65,8 @@ def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> 
         parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f'.{name}-', dir=parent))
         try:
-            write_district(temporary, name, _SEEDS[name])
+            with Bar(f'writing district {name}') as bar:
+                write_district(temporary, PLANS[name], bar.show)
             temporary.chmod(0o755)
             temporary.rename(folder)
         finally:
@@ -84,7 +87,7 @@ def resolve_region(name_or_path: str) -> Path:
     Raises:
         DistrictError: it is neither, or the district cannot be written.
     """
-    if name_or_path in _SEEDS:
+    if name_or_path in PLANS:
         return ensure_district(name_or_path)
     path = Path(name_or_path).expanduser()
     if path.is_file():
@@ -98,7 +101,8 @@ def resolve_region(name_or_path: str) -> Path:
 def _generator_hash() -> str:
     """Return a hash of the code that writes districts and of the libraries it draws with."""
     package = Path(__file__).parents[1]
-    parts = [f'{np.__version__} {PIL.__version__} {pyproj.__proj_version__}'.encode()]
+    parts = [f'{np.__version__} {PIL.__version__} {pyproj.__proj_version__} '
+             f'{font_signature()}'.encode()]
     for name in ('districts', 'geo', 'tiles'):
         parts += [source.read_bytes() for source in sorted((package / name).glob('*.py'))]
     return hashlib.sha256(b'\0'.join(parts)).hexdigest()[:12]

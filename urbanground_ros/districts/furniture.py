@@ -4,59 +4,74 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-from urbanground_ros.districts.names import STREETS_EAST
-from urbanground_ros.districts.names import STREETS_NORTH
-from urbanground_ros.districts.plan import BRIDGE_STREET
-from urbanground_ros.districts.plan import CARRIAGEWAY
-from urbanground_ros.districts.plan import CORRIDOR
-from urbanground_ros.districts.plan import EDGE
-from urbanground_ros.districts.plan import is_signalled
 from urbanground_ros.districts.plan import KERB
-from urbanground_ros.districts.plan import PARK
-from urbanground_ros.districts.plan import PARK_PATH
 from urbanground_ros.districts.plan import PASSAGE
-from urbanground_ros.districts.plan import PASSAGE_V
-from urbanground_ros.districts.plan import STEPPED_ROW
-from urbanground_ros.districts.plan import STEPPED_STREET
+from urbanground_ros.districts.plan import PATH
+from urbanground_ros.districts.plan import Segment
+from urbanground_ros.districts.plan import Street
 from urbanground_ros.districts.plan import StreetPlan
-from urbanground_ros.districts.plan import STREETS_U
-from urbanground_ros.districts.plan import STREETS_V
+from urbanground_ros.districts.plan import Use
 from urbanground_ros.districts.soup import bar
 from urbanground_ros.districts.soup import FloatArray
 from urbanground_ros.districts.soup import metric_uvs
+from urbanground_ros.districts.soup import Model
 from urbanground_ros.districts.soup import oriented_box
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.textures import plate_uv
 
-_KERB_LINE = CARRIAGEWAY + 0.4
 _WALL = 3.0
+_RAILING = 1.4
+_GATE = 4.5
+_DOOR = 3.5
 _CARS = ('white', 'red', 'steel', 'charcoal', 'navy', 'green')
+_AWNINGS = ('red', 'green', 'teal', 'orange', 'navy')
 
 
-def build_furniture(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
-    """Add what stands in the streets and the park, clear of the sidewalks' centre lines."""
-    for i, u in enumerate(STREETS_U):
-        for row in range(len(STREETS_V) - 1):
-            if (i, row) != (STEPPED_STREET, STEPPED_ROW):
-                span = STREETS_V[row] + CORRIDOR, STREETS_V[row + 1] - CORRIDOR
-                bridge = i == BRIDGE_STREET and row == len(STREETS_V) - 2
-                _street(soup, plan, rng, 1, u, span, bridge)
-    for v in STREETS_V:
-        for column in range(len(STREETS_U) - 1):
-            span = STREETS_U[column] + CORRIDOR, STREETS_U[column + 1] - CORRIDOR
-            _street(soup, plan, rng, 0, v, span, False)
-    for i in range(len(STREETS_U)):
-        for j in range(len(STREETS_V)):
-            _name_post(soup, plan, i, j, 1, 1)
-            _name_post(soup, plan, i, j, -1, -1)
-            if is_signalled(i, j):
-                _signal_post(soup, plan, i, j, 1, -1)
-                _signal_post(soup, plan, i, j, -1, 1)
-    _park(soup, plan, rng)
+def build_furniture(
+    soup: Soup, plan: StreetPlan, rng: np.random.Generator, doors: FloatArray
+) -> None:
+    """Add what stands in the streets and parks.
+
+    It keeps clear of the sidewalks' centre lines, and of `doors`, plan points (N, 2).
+    """
+    for axis in (1, 0):
+        for line, street in enumerate(plan.streets[1 - axis]):
+            for part, (near, far) in enumerate(pairwise(plan.streets[axis])):
+                if plan.segment(axis, line, part) is not Segment.LEVEL:
+                    continue
+                span = near.at + near.corridor, far.at - far.corridor
+                if street.carriageway:
+                    bridge = axis == 1 and any(
+                        (c.street, c.row) == (line, part) for c in plan.district.crossovers
+                    )
+                    passage = plan.middle(1, part) if bridge else None
+                    _street(soup, plan, rng, axis, street, span, passage)
+                elif plan.district.stalls:
+                    _stalls(soup, plan, rng, axis, street, span, doors)
+    for i in range(len(plan.district.north)):
+        for j in range(len(plan.district.east)):
+            if plan.is_junction(i, j):
+                _name_post(soup, plan, i, j, 1, 1)
+                _name_post(soup, plan, i, j, -1, -1)
+                if plan.is_signalled(i, j):
+                    _signal_post(soup, plan, i, j, 1, -1)
+                    _signal_post(soup, plan, i, j, -1, 1)
+    for block in plan.blocks:
+        if plan.use(*block) in (Use.PARK, Use.ESTATE):
+            _park(soup, plan, rng, *block)
+    if plan.district.sea:
+        _quay(soup, plan, rng)
     _slopes(soup, plan, rng)
+
+
+def _kerb_line(street: Street) -> float:
+    """Return from the centre of a street to what stands along its kerb."""
+    return street.carriageway + 0.4 if street.carriageway else street.corridor - 0.3
 
 
 def _street(
@@ -64,29 +79,57 @@ def _street(
     plan: StreetPlan,
     rng: np.random.Generator,
     axis: int,
-    line: float,
+    street: Street,
     span: tuple[float, float],
-    bridge: bool,
+    passage: float | None,
 ) -> None:
+    line, kerb = street.at, _kerb_line(street)
     for side in (-1, 1):
         at = span[0] + 6.0 + rng.uniform(0, 3)
         lamp = bool(side > 0)
         while at < span[1] - 5.0:
-            if not (bridge and abs(at - PASSAGE_V) < PASSAGE):
+            if passage is None or abs(at - passage) >= PASSAGE:
                 if lamp:
-                    _lamp(soup, _place(plan, axis, line, side * (_KERB_LINE - 0.1), at),
+                    _lamp(soup, _place(plan, axis, line, side * (kerb - 0.1), at),
                           _across(plan, axis, line, -side, at))
                 elif rng.random() < 0.6:
-                    _tree(soup, rng, _place(plan, axis, line, side * _KERB_LINE, at), 3.0)
+                    _tree(soup, rng, _place(plan, axis, line, side * kerb, at), 3.0)
             at += rng.uniform(9, 12)
             lamp = not lamp
-        if rng.random() < 0.55 and not bridge:
+        if rng.random() < 0.55 and passage is None:
             at = rng.uniform(span[0] + 8, span[1] - 8)
-            offset = side * (CARRIAGEWAY - 1.25)
+            offset = side * (street.carriageway - 1.25)
             ahead = _place(plan, axis, line, offset, at + 1) - _place(
                 plan, axis, line, offset, at - 1
             )
             _vehicle(soup, rng, _place(plan, axis, line, offset, at, 0.0), ahead / 2)
+
+
+def _stalls(
+    soup: Soup, plan: StreetPlan, rng: np.random.Generator, axis: int, street: Street,
+    span: tuple[float, float], doors: FloatArray,
+) -> None:
+    """Add market stalls along one side of a lane, clear of its middle and of doors."""
+    side = 1 if rng.random() < 0.5 else -1
+    at = span[0] + 3.0
+    while at < span[1] - 3.0:
+        foot = _place(plan, axis, street.at, side * (street.corridor - 0.45), at)
+        joined = abs(at - (span[0] + span[1]) / 2) < _GATE
+        door = np.hypot(*(doors - foot[:2]).T).min(initial=np.inf) < _DOOR
+        if rng.random() < 0.55 and not joined and not door:
+            along = plan.direction(*((at, street.at) if axis == 0 else (street.at, at)), axis)
+            table = oriented_box(foot[:2], along, 1.9, 0.7)
+            soup.paint('timber', prism(table, foot[2] - 0.2, foot[2] + 0.8))
+            goods = oriented_box(foot[:2], along, 1.7, 0.55)
+            soup.paint(('orange', 'green', 'red', 'yellow')[rng.integers(4)],
+                       prism(goods, foot[2] + 0.8, foot[2] + 0.98))
+            awning = oriented_box(foot[:2], along, 2.2, 1.3)
+            soup.paint(_AWNINGS[rng.integers(len(_AWNINGS))],
+                       prism(awning, foot[2] + 2.25, foot[2] + 2.33))
+            for end in (-0.95, 0.95):
+                pole = _square(np.array([*(foot[:2] + along * end), foot[2]]), 0.03)
+                soup.paint('steel', prism(pole, foot[2] - 0.2, foot[2] + 2.26))
+        at += rng.uniform(2.6, 4.5)
 
 
 def _place(
@@ -154,12 +197,13 @@ def _name_post(
     soup: Soup, plan: StreetPlan, i: int, j: int, side_u: int, side_v: int
 ) -> None:
     """Add a post with the names of both streets at a corner, readable from both sides."""
-    u, v = STREETS_U[i] + side_u * _KERB_LINE, STREETS_V[j] + side_v * _KERB_LINE
+    north, east = plan.district.north[i], plan.district.east[j]
+    u, v = north.at + side_u * _kerb_line(north), east.at + side_v * _kerb_line(east)
     foot = plan.point(u, v)
     soup.paint('steel', prism(_square(foot, 0.05), foot[2] - 0.4, foot[2] + 3.35))
-    names = len(STREETS_NORTH) + len(STREETS_EAST)
+    names = len(plan.district.north) + len(plan.district.east)
     for row, low, ahead in (
-        (len(STREETS_NORTH) + j, 2.55, plan.xy(u + side_u, v)),
+        (len(plan.district.north) + j, 2.55, plan.xy(u + side_u, v)),
         (i, 2.95, plan.xy(u, v + side_v)),
     ):
         along = ahead - foot[:2]
@@ -174,8 +218,9 @@ def _signal_post(
     soup: Soup, plan: StreetPlan, i: int, j: int, side_u: int, side_v: int
 ) -> None:
     """Add traffic lights at a corner, heads towards both streets."""
+    north, east = plan.district.north[i], plan.district.east[j]
     foot = plan.point(
-        STREETS_U[i] + side_u * _KERB_LINE, STREETS_V[j] + side_v * _KERB_LINE
+        north.at + side_u * _kerb_line(north), east.at + side_v * _kerb_line(east)
     )
     soup.paint('steel', prism(_square(foot, 0.07), foot[2] - 0.4, foot[2] + 3.3))
     head = _square(foot, 0.17)
@@ -220,40 +265,96 @@ def _vehicle(
         part(size * end, 0.62, 1.78, 0.02, 0.6, 'charcoal')
 
 
-def _park(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
-    west, east = STREETS_U[PARK[0]] + CORRIDOR, STREETS_U[PARK[0] + 1] - CORRIDOR
-    south, north = STREETS_V[PARK[1]] + CORRIDOR, STREETS_V[PARK[1] + 1] - CORRIDOR
-    middle_u, middle_v = (west + east) / 2, (south + north) / 2
-    placed = 0
-    while placed < 26:
+def _park(
+    soup: Soup, plan: StreetPlan, rng: np.random.Generator, column: int, row: int
+) -> None:
+    """Add trees and benches along the paths of a park, or of an estate."""
+    west, south, east, north = plan.block_bounds(column, row)
+    middle_u, middle_v = plan.middle(0, column), plan.middle(1, row)
+    estate = plan.use(column, row) is Use.ESTATE
+    for _ in range(round((east - west) * (north - south) / (260 if estate else 130))):
         u, v = rng.uniform(west + 2, east - 2), rng.uniform(south + 2, north - 2)
-        if min(abs(u - middle_u), abs(v - middle_v)) > PARK_PATH + 1.8:
+        off = min(abs(u - middle_u), abs(v - middle_v))
+        rim = min(u - west, east - u, v - south, north - v)
+        if off > PATH + 1.8 and (not estate or off < 4.2 or rim < 3.0):
             _tree(soup, rng, plan.point(u, v), rng.uniform(2.7, 3.6))
-            placed += 1
+    along = plan.direction(middle_u, middle_v, 0)
     for offset in (-16.0, -8.0, 8.0, 16.0):
-        spot = plan.point(middle_u + offset, middle_v + PARK_PATH + 0.6)
-        ahead = plan.xy(middle_u + offset + 1, middle_v) - plan.xy(middle_u + offset, middle_v)
-        _bench(soup, spot, ahead / np.linalg.norm(ahead))
+        _bench(soup, plan.point(middle_u + offset, middle_v + PATH + 0.7), along)
+
+
+def _quay(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
+    """Add rows of trees, benches, lamps and shelters along the quay."""
+    edge_u, edge_v = plan.edges
+    start = float(plan.centres[0][-1]) + plan.district.north[-1].corridor
+    for number, v in enumerate(np.arange(-edge_v + 10, edge_v - 10, 12.0).tolist()):
+        along = plan.direction(edge_u - 8, v, 1)
+        across = np.array([-along[1], along[0]])
+        if number % 2:
+            _lamp(soup, plan.point(edge_u - 3, v), across)
+        if number % 6 == 3:
+            _shelter(soup, plan.point(edge_u - 16, v), along)
+            continue
+        for u in (start + 5, start + 14):
+            foot = plan.point(u, v + rng.uniform(-1, 1))
+            soup.paint('cream', prism(_square(foot, 1.0), foot[2] - 0.2, foot[2] + 0.45))
+            _tree(soup, rng, foot, 3.2)
+        _bench(soup, plan.point(edge_u - 8, v + 4), along)
+
+
+def _shelter(soup: Soup, foot: FloatArray, along: FloatArray) -> None:
+    """Add a roof on posts with a bench under it."""
+    soup.paint('teal', prism(oriented_box(foot[:2], along, 12.0, 6.0), foot[2] + 2.9,
+                             foot[2] + 3.1))
+    side = np.array([-along[1], along[0]])
+    for end in (-5.5, 5.5):
+        for across in (-2.5, 2.5):
+            post = oriented_box(foot[:2] + along * end + side * across, along, 0.2, 0.2)
+            soup.paint('steel', prism(post, foot[2] - 0.2, foot[2] + 2.95))
+    _bench(soup, foot, along)
 
 
 def _slopes(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
     """Add trees behind the outer buildings and outside the wall."""
-    for _ in range(150):
-        side, along = rng.integers(4), rng.uniform(-EDGE, EDGE)
-        out = rng.uniform(EDGE - 14, EDGE - 4) if rng.random() < 0.5 else rng.uniform(205, 260)
-        u, v = ((along, out), (along, -out), (out, along), (-out, along))[side]
-        _tree(soup, rng, plan.point(u, v), rng.uniform(2.0, 3.5))
+    for _ in range(round(0.19 * sum(2 * edge for edge in plan.edges))):
+        side = int(rng.integers(4))
+        axis = side // 2
+        along = rng.uniform(-plan.edges[1 - axis], plan.edges[1 - axis])
+        inside = rng.random() < 0.5
+        out = plan.edges[axis] + (rng.uniform(-14, -4) if inside else rng.uniform(5, 60))
+        out = out if side % 2 else -out
+        u, v = (out, along) if axis == 0 else (along, out)
+        if not (plan.district.sea and u > plan.edges[0] - 20):
+            _tree(soup, rng, plan.point(u, v), rng.uniform(2.0, 3.5))
 
 
-def build_boundary(soup: Soup, plan: StreetPlan) -> None:
-    """Add the wall that nobody climbs, all around the district."""
-    along = np.linspace(-EDGE, EDGE, 41)
-    edge = np.full(41, EDGE)
-    for u, v in ((along, -edge), (edge, along), (-along, edge), (-edge, -along)):
+def build_boundary(model: Model, plan: StreetPlan) -> None:
+    """Add the wall that nobody climbs, all around the district, or the railing at the sea."""
+    edge_u, edge_v = plan.edges
+    across, along = (
+        np.linspace(-edge, edge, round(edge / 5) + 1) for edge in (edge_u, edge_v)
+    )
+    sides = (
+        (across, np.full_like(across, -edge_v)), (np.full_like(along, edge_u), along),
+        (-across, np.full_like(across, edge_v)), (np.full_like(along, -edge_u), -along),
+    )
+    for number, (u, v) in enumerate(sides):
+        railing = plan.district.sea and number == 1
         foot = plan.point(u, v)
-        for k in range(40):
-            low, high = foot[k], foot[k + 1]
-            top = np.array([low[2], high[2], high[2], low[2]]) + _WALL
+        for low, high in pairwise(foot):
             bottom = min(low[2], high[2]) - 1.0
-            quads = prism(bar(low[:2], high[:2], 0.4), bottom, top)
-            soup.add('stone', quads, metric_uvs(quads, 4.0))
+            for soup in (model.fine, model.coarse):
+                if railing:
+                    _railing(soup, low, high)
+                    continue
+                top = np.array([low[2], high[2], high[2], low[2]]) + _WALL
+                quads = prism(bar(low[:2], high[:2], 0.4), bottom, top)
+                soup.add('stone', quads, metric_uvs(quads, 4.0))
+
+
+def _railing(soup: Soup, start: FloatArray, end: FloatArray) -> None:
+    """Add a piece of a closed railing on the edge of the quay."""
+    for width, low, high, color in ((0.1, -0.3, 0.25, 'cream'), (0.04, 0.25, 1.3, 'slate'),
+                                    (0.12, 1.3, _RAILING, 'steel')):
+        soup.paint(color, prism(bar(start[:2], end[:2], width), start[2] + low, start[2] + high))
+    soup.paint('steel', prism(_square(start, 0.07), start[2] - 0.3, start[2] + _RAILING + 0.05))

@@ -7,6 +7,7 @@ Source: 3D Pedestrian Network, data dictionary 2.2 (CSDI landsd_rcd_163722201806
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,28 +16,25 @@ from typing import Any
 import numpy as np
 
 from urbanground_ros.districts.buildings import Lot
-from urbanground_ros.districts.names import PARK as PARK_NAMES
-from urbanground_ros.districts.names import STREETS_EAST
-from urbanground_ros.districts.names import STREETS_NORTH
-from urbanground_ros.districts.plan import BRIDGE_STREET
-from urbanground_ros.districts.plan import CARRIAGEWAY
-from urbanground_ros.districts.plan import CENTRE
-from urbanground_ros.districts.plan import CORRIDOR
-from urbanground_ros.districts.plan import has_arm
-from urbanground_ros.districts.plan import is_signalled
+from urbanground_ros.districts.plan import Crossover
 from urbanground_ros.districts.plan import KERB
-from urbanground_ros.districts.plan import PARK
-from urbanground_ros.districts.plan import PASSAGE_V
 from urbanground_ros.districts.plan import RAMP
-from urbanground_ros.districts.plan import STEPPED_ROW
-from urbanground_ros.districts.plan import STEPPED_STREET
+from urbanground_ros.districts.plan import Segment
+from urbanground_ros.districts.plan import Stepped
+from urbanground_ros.districts.plan import Street
 from urbanground_ros.districts.plan import StreetPlan
-from urbanground_ros.districts.plan import STREETS_U
-from urbanground_ros.districts.plan import STREETS_V
+from urbanground_ros.districts.plan import Use
 from urbanground_ros.districts.soup import FloatArray
-from urbanground_ros.districts.steps import footbridge
-from urbanground_ros.districts.steps import stepped_lane
 from urbanground_ros.districts.steps import Way
+from urbanground_ros.districts.structures import BRIDGE_AT
+from urbanground_ros.districts.structures import bridge_v
+from urbanground_ros.districts.structures import crossover_link
+from urbanground_ros.districts.structures import path_arms
+from urbanground_ros.districts.structures import Podium
+from urbanground_ros.districts.structures import podium
+from urbanground_ros.districts.structures import podium_bridges
+from urbanground_ros.districts.structures import RING
+from urbanground_ros.districts.structures import stepped_way
 from urbanground_ros.geo import CrossingFeature
 from urbanground_ros.geo import Direction
 from urbanground_ros.geo import FeatureType
@@ -57,19 +55,27 @@ _DATE = 1_767_225_600_000  # 2026-01-01T00:00:00Z, in milliseconds
 _ESTIMATED_SOURCE, _ESTIMATED_LEVEL = 11, 10
 _BESIDE_STAIRS = 4.1
 _PAST_STAIRS = 1.5
+_BEFORE_STAIRS = 1.5
+_CROSSINGS = (FeatureType.CROSSING_SIGNALIZED, FeatureType.CROSSING_ZEBRA)
 
-_Name = tuple[str, str]
+Name = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class Line:
-    """One feature: its type, centre line in the map frame (N, 3), names and shelter."""
+    """One feature: its type, centre line in the map frame (N, 3), names and shelter.
+
+    `street` is the number of the street that it belongs to. One that is not `enabled` is
+    closed to walkers; one that is `one_way` is walked in the order of its points.
+    """
 
     kind: FeatureType
     points: FloatArray
-    alias: _Name
+    alias: Name
     street: int | None = None
     covered: bool = False
+    one_way: bool = False
+    enabled: bool = True
 
 
 class NetworkBuilder:
@@ -78,60 +84,99 @@ class NetworkBuilder:
     def __init__(self, plan: StreetPlan, lots: Sequence[Lot]) -> None:
         self._plan = plan
         self._lots = lots
+        self._joins: dict[tuple[int, int, int, int], set[float]] = defaultdict(set)
         self.lines: list[Line] = []
 
     def build(self) -> list[Line]:
         """Return every feature of the district."""
-        for i in range(len(STREETS_U)):
-            for j in range(len(STREETS_V)):
+        plan = self._plan
+        for stepped in plan.district.stepped:
+            self._stepped(stepped)
+        for crossover in plan.district.crossovers:
+            self._crossover(crossover)
+        for block in plan.blocks:
+            if plan.use(*block) is Use.PODIUM:
+                self._podium(*block)
+            elif plan.use(*block) is not Use.BUILDINGS:
+                self._paths(*block)
+        for i in range(len(plan.district.north)):
+            for j in range(len(plan.district.east)):
                 self._junction(i, j)
-        for i in range(len(STREETS_U)):
-            for row in range(len(STREETS_V) - 1):
-                if has_arm(i, row, 0, 1):
-                    self._sidewalks(1, i, row)
-        for j in range(len(STREETS_V)):
-            for column in range(len(STREETS_U) - 1):
-                self._sidewalks(0, j, column)
-        self._stepped_lane()
-        self._park()
-        self._footbridge()
+        for axis in (0, 1):
+            for line in range(len(plan.streets[1 - axis])):
+                for part in range(len(plan.streets[axis]) - 1):
+                    if plan.segment(axis, line, part) is Segment.LEVEL:
+                        self._sidewalks(axis, line, part)
         return self.lines
 
     def _add(
-        self, kind: FeatureType, points: Sequence[FloatArray] | FloatArray, alias: _Name,
-        street: int | None = None, covered: bool = False,
+        self, kind: FeatureType, points: Sequence[FloatArray] | FloatArray, alias: Name,
+        street: int | None = None, covered: bool = False, one_way: bool = False,
+        enabled: bool = True,
     ) -> None:
-        self.lines.append(Line(kind, np.asarray(points), alias, street, covered))
+        array = np.asarray(points)
+        moved = np.r_[True, np.abs(np.diff(array, axis=0)).max(axis=1) > 1e-6]
+        self.lines.append(
+            Line(kind, array[moved], alias, street, covered, one_way, enabled)
+        )
+
+    def _street(self, axis: int, line: int) -> tuple[int, Street, Name]:
+        """Return the number, the street and its names."""
+        street = self._plan.streets[1 - axis][line]
+        number = line if axis == 1 else len(self._plan.district.north) + line
+        return number, street, (street.name, street.name_tc)
+
+    def _gate(self, axis: int, line: int, part: int, side: int, at: float) -> FloatArray:
+        """Return the point of a sidewalk (or lane) at a value, where something joins it."""
+        _, street, _ = self._street(axis, line)
+        self._joins[axis, line, part, side if street.centre else 0].add(at)
+        offset = street.at + side * street.centre
+        return self._plan.point(*((at, offset) if axis == 0 else (offset, at)))
+
+    # -- streets ------------------------------------------------------------------------------
 
     def _junction(self, i: int, j: int) -> None:
         """Add the four sides of a crossing of streets, between its corners."""
+        plan = self._plan
+        ends = (plan.district.east[j], plan.district.north[i])
+        meets = plan.is_junction(i, j)
         for axis in (0, 1):
-            for side in (-1, 1):
-                arm = has_arm(i, j, 0, side) if axis == 0 else has_arm(i, j, side, 0)
-                if arm:
+            # Axis 0 are the north and south sides, which cross the street that runs north.
+            own, other = ends[1 - axis], ends[axis]
+            through = any(
+                plan.arm(i, j, 1 - axis, side) is not Segment.NONE for side in (-1, 1)
+            )
+            ends_here = any(plan.arm(i, j, axis, side) is not Segment.NONE for side in (-1, 1))
+            if not own.centre or (not meets and (through or not ends_here)):
+                continue
+            for side in (-1, 1) if other.centre else (1,):
+                if plan.crossed(i, j, 1 - axis, side):
                     self._crossing(i, j, axis, side)
-                elif (i, axis, j + min(side, 0)) == (STEPPED_STREET, 0, STEPPED_ROW):
-                    self._mouth(i, j, axis, side, -CENTRE, 0.0)
-                    self._mouth(i, j, axis, side, 0.0, CENTRE)
+                elif plan.arm(i, j, 1 - axis, side) is Segment.STEPPED:
+                    self._mouth(i, j, axis, side, -own.centre, 0.0)
+                    self._mouth(i, j, axis, side, 0.0, own.centre)
                 else:
-                    self._mouth(i, j, axis, side, -CENTRE, CENTRE)
+                    self._mouth(i, j, axis, side, -own.centre, own.centre)
 
     def _corner(self, i: int, j: int, axis: int, side: int, across: float) -> tuple[float, float]:
-        du, dv = (across, side * CENTRE) if axis == 0 else (side * CENTRE, across)
-        return STREETS_U[i] + du, STREETS_V[j] + dv
+        north, east = self._plan.district.north[i], self._plan.district.east[j]
+        if axis == 0:
+            return north.at + across, east.at + side * east.centre
+        return north.at + side * north.centre, east.at + across
 
     def _crossing(self, i: int, j: int, axis: int, side: int) -> None:
+        number, street, name = self._street(1 - axis, i if axis == 0 else j)
+        edge, centre = street.carriageway, street.centre
         profile = (
-            (-CENTRE, KERB), (-CARRIAGEWAY - RAMP, KERB), (-CARRIAGEWAY, 0.0),
-            (CARRIAGEWAY, 0.0), (CARRIAGEWAY + RAMP, KERB), (CENTRE, KERB),
+            (-centre, KERB), (-edge - RAMP, KERB), (-edge, 0.0),
+            (edge, 0.0), (edge + RAMP, KERB), (centre, KERB),
         )
-        points = []
-        for across, raised in profile:
-            points.append(self._plan.point(*self._corner(i, j, axis, side, across), raised))
-        signals = is_signalled(i, j)
-        kind = FeatureType.CROSSING_SIGNALIZED if signals else FeatureType.CROSSING_ZEBRA
-        street = _street_number(1 - axis, i if axis == 0 else j)
-        self._add(kind, points, _street_name(street), street)
+        points = [
+            self._plan.point(*self._corner(i, j, axis, side, across), raised)
+            for across, raised in profile
+        ]
+        kind = _CROSSINGS[0 if self._plan.is_signalled(i, j) else 1]
+        self._add(kind, points, name, number)
 
     def _mouth(
         self, i: int, j: int, axis: int, side: int, start: float, end: float
@@ -140,163 +185,240 @@ class NetworkBuilder:
         points = [
             self._plan.point(*self._corner(i, j, axis, side, across)) for across in (start, end)
         ]
-        street = _street_number(axis, j if axis == 0 else i)
-        self._add(FeatureType.FOOTWAY, points, _street_name(street), street)
+        number, _, name = self._street(axis, j if axis == 0 else i)
+        self._add(FeatureType.FOOTWAY, points, name, number)
 
     def _sidewalks(self, axis: int, line: int, part: int) -> None:
         """Add both sidewalks of a street between two crossings, cut where ways join them."""
-        along = (STREETS_U, STREETS_V)[axis]
-        across = (STREETS_V, STREETS_U)[axis]
-        street = _street_number(axis, line)
-        for side in (-1, 1):
-            ends = (along[part] + CENTRE, along[part + 1] - CENTRE)
-            stops = [ends[0], *self._joins(axis, line, part, side), ends[1]]
-            covered = self._is_covered(axis, line, part, side)
+        plan = self._plan
+        number, street, name = self._street(axis, line)
+        near, far = plan.streets[axis][part:part + 2]
+        for side in (-1, 1) if street.centre else (0,):
+            joins = self._joins[axis, line, part, side]
+            stops = [near.at + near.centre, *sorted(joins), far.at - far.centre]
+            covered = side != 0 and self._is_covered(axis, line, part, side)
+            offset = street.at + side * street.centre
             for start, end in pairwise(stops):
-                values = [start, *self._plan.bends(axis, start, end), end]
-                offset = across[line] + side * CENTRE
+                values = [start, *plan.bends(axis, start, end), end]
                 points = [
-                    self._plan.point(*((value, offset) if axis == 0 else (offset, value)))
+                    plan.point(*((value, offset) if axis == 0 else (offset, value)))
                     for value in values
                 ]
-                self._add(FeatureType.FOOTWAY, points, _street_name(street), street, covered)
+                self._add(FeatureType.FOOTWAY, points, name, number, covered)
 
     def _is_covered(self, axis: int, line: int, part: int, side: int) -> bool:
         """Tell whether canopies cover a sidewalk along its whole block."""
-        along = (STREETS_U, STREETS_V)[axis]
-        across = (STREETS_V, STREETS_U)[axis]
-        edge = across[line] + side * CORRIDOR
+        _, street, _ = self._street(axis, line)
+        before, after = self._plan.streets[axis][part:part + 2]
+        edge = street.at + side * street.corridor
         front = {(0, 1): 0, (0, -1): 2, (1, 1): 3, (1, -1): 1}[axis, side]
         length = 0.0
         for lot in self._lots:
             near = (lot.low, lot.high)[0 if side > 0 else 1][1 - axis]
             low, high = lot.low[axis], lot.high[axis]
-            inside = along[part] < low and high < along[part + 1]
+            inside = before.at < low and high < after.at
             if front in lot.canopies and abs(near - edge) < 1.0 and inside:
                 length += high - low
-        return length > along[part + 1] - along[part] - 2 * CORRIDOR - 2.0
+        return length > after.at - before.at - before.corridor - after.corridor - 2.0
 
-    @staticmethod
-    def _joins(axis: int, line: int, part: int, side: int) -> list[float]:
-        column, row = PARK
-        if axis == 1:
-            if part == len(STREETS_V) - 2 and (line, side) in (
-                (BRIDGE_STREET - 1, 1), (BRIDGE_STREET, -1), (BRIDGE_STREET, 1),
-                (BRIDGE_STREET + 1, -1),
-            ):
-                return [PASSAGE_V]
-            if part == row and (line, side) in ((column, 1), (column + 1, -1)):
-                return [(STREETS_V[row] + STREETS_V[row + 1]) / 2]
-        elif part == column and (line, side) in ((row, 1), (row + 1, -1)):
-            return [(STREETS_U[column] + STREETS_U[column + 1]) / 2]
-        return []
+    # -- what joins them ----------------------------------------------------------------------
 
-    def _stepped_lane(self) -> None:
-        way = stepped_lane(self._plan)
-        u = STREETS_U[STEPPED_STREET]
-        start = self._plan.point(u, STREETS_V[STEPPED_ROW] + CENTRE)
-        end = self._plan.point(u, STREETS_V[STEPPED_ROW + 1] - CENTRE)
-        stairs = _walking_points(way)
-        street = _street_number(1, STEPPED_STREET)
-        name = _street_name(street)
-        foot, top = stairs[1], stairs[-2]
-        self._add(FeatureType.FOOTWAY, [start, stairs[0], foot], name, street)
-        self._add(
-            FeatureType.STAIRCASE, stairs[1:-1], (f'{name[0]} Staircase', f'{name[1]}樓梯'), street
-        )
-        self._add(FeatureType.FOOTWAY, [top, stairs[-1], end], name, street)
-
-    def _park(self) -> None:
-        column, row = PARK
-        middle_u = (STREETS_U[column] + STREETS_U[column + 1]) / 2
-        middle_v = (STREETS_V[row] + STREETS_V[row + 1]) / 2
-        ends = (
-            (STREETS_U[column] + CENTRE, middle_v), (STREETS_U[column + 1] - CENTRE, middle_v),
-            (middle_u, STREETS_V[row] + CENTRE), (middle_u, STREETS_V[row + 1] - CENTRE),
-        )
-        centre = np.array([middle_u, middle_v])
-        for end in ends:
-            axis = 0 if end[1] == middle_v else 1
-            values = [end[axis], *self._plan.bends(axis, end[axis], centre[axis]), centre[axis]]
-            points = [
-                self._plan.point(*((value, middle_v) if axis == 0 else (middle_u, value)))
-                for value in values
-            ]
+    def _climbs(
+        self, way: Way, foot: FloatArray, top: FloatArray, name: Name, street: int | None,
+        escalator: bool, covered: bool,
+    ) -> None:
+        """Add stairs, and the escalator beside them, between two points on the level."""
+        if not escalator:
             self._add(
-                FeatureType.GENERALIZED_WALKWAY_INSIDE_PARK, points,
-                (PARK_NAMES.name, PARK_NAMES.name_tc),
+                FeatureType.STAIRCASE, [foot, *way.walking_points()[1:-1], top],
+                (f'{name[0]} Staircase', f'{name[1]}樓梯'), street, covered,
+            )
+            return
+        for half, kind, alias in (
+            (-1, FeatureType.STAIRCASE, (f'{name[0]} Staircase', f'{name[1]}樓梯')),
+            (1, FeatureType.ESCALATOR, (f'{name[0]} Escalator', f'{name[1]}扶手電梯')),
+        ):
+            points = way.half_of(half).walking_points()[1:-1]
+            self._add(
+                kind, [foot, *points, top], alias, street, covered,
+                one_way=kind is FeatureType.ESCALATOR,
             )
 
-    def _footbridge(self) -> None:
-        bridge = footbridge(self._plan)
-        street = _street_number(1, BRIDGE_STREET)
-        name = _street_name(street)
-        tops = []
-        for side, way in zip((-1, 1), bridge.stairs, strict=True):
-            stairs = _walking_points(way)[1:-1]
-            tops.append(stairs[0])
-            foot = self._passage(side, stairs[-1])
-            self._add(
-                FeatureType.STAIRCASE, [*stairs, foot],
-                (f'{name[0]} Footbridge Staircase', f'{name[1]}行人天橋樓梯'), street,
-            )
-        self._add(
-            FeatureType.FOOTBRIDGE, tops, (f'{name[0]} Footbridge', f'{name[1]}行人天橋'), street,
-            covered=True,
-        )
+    def _stepped(self, stepped: Stepped) -> None:
+        plan = self._plan
+        way = stepped_way(plan, stepped)
+        number, street, name = self._street(1, stepped.street)
+        below, above = plan.district.east[stepped.row:stepped.row + 2]
+        start = plan.point(street.at, below.at + below.centre)
+        end = plan.point(street.at, above.at - above.centre)
+        line = way.walking_points()
+        share = way.flights[0].start / 3
+        foot = np.array([*way.at(share), way.first])
+        top = np.array([*way.at(way.length - share), way.last])
+        self._add(FeatureType.FOOTWAY, [start, line[0], foot], name, number)
+        self._climbs(way, foot, top, name, number, stepped.escalator, stepped.escalator)
+        self._add(FeatureType.FOOTWAY, [top, line[-1], end], name, number)
 
-    def _passage(self, side: int, bottom: FloatArray) -> FloatArray:
-        """Add the ways from the bottom of a stair to the sidewalks at both ends of its passage.
+    def _paths(self, column: int, row: int) -> None:
+        plan = self._plan
+        estate = plan.use(column, row) is Use.ESTATE
+        kind = FeatureType.FOOTWAY if estate else FeatureType.GENERALIZED_WALKWAY_INSIDE_PARK
+        alias = ('Covered Walkway', '有蓋行人通道') if estate else ('Garden Path', '花園小徑')
+        for arm in path_arms(plan, column, row):
+            start = arm.gate
+            if arm.segment is Segment.LEVEL:
+                line = (column, row)[arm.axis] + (arm.side > 0)
+                self._gate(1 - arm.axis, line, (column, row)[1 - arm.axis], -arm.side, arm.across)
+                start = arm.edge
+                self._add(FeatureType.FOOTWAY, arm.points(plan, arm.gate, arm.edge), alias)
+            self._add(kind, arm.points(plan, start, arm.middle), alias, covered=estate)
+
+    def _crossover(self, crossover: Crossover) -> None:
+        link = crossover_link(self._plan, crossover)
+        number, _, name = self._street(1, crossover.street)
+        subway = crossover.subway
+        what = ('Subway', '行人隧道') if subway else ('Footbridge', '行人天橋')
+        alias = f'{name[0]} {what[0]}', f'{name[1]}{what[1]}'
+        ends = []
+        for side, way in zip((-1, 1), link.stairs, strict=True):
+            stairs = way.walking_points()
+            ends.append(stairs[0] if subway else stairs[1])
+            foot = self._passage(crossover, side, stairs[-1])
+            line = stairs[:-1] if subway else stairs[1:-1]
+            self._add(
+                FeatureType.STAIRCASE, [*line, foot],
+                (f'{alias[0]} Staircase', f'{alias[1]}樓梯'), number,
+            )
+        kind = FeatureType.SUBWAY if subway else FeatureType.FOOTBRIDGE
+        self._add(kind, ends, alias, number, covered=True)
+
+    def _passage(self, crossover: Crossover, side: int, bottom: FloatArray) -> FloatArray:
+        """Add the ways from the end of a stair to the sidewalks at both ends of its passage.
 
         Returns the point before the stair, on the ground.
         """
         plan = self._plan
-        street, far = STREETS_U[BRIDGE_STREET], STREETS_U[BRIDGE_STREET + side]
-        ahead = plan.xy(far, PASSAGE_V) - plan.xy(street, PASSAGE_V)
-        reach = float((bottom[:2] - plan.xy(street, PASSAGE_V)) @ ahead) / float(ahead @ ahead)
-        past = street + (far - street) * reach + side * _PAST_STAIRS
-        gate, beside = street + side * CENTRE, PASSAGE_V - _BESIDE_STAIRS
-        foot = plan.point(past, PASSAGE_V)
-        alias = ('Footbridge Passage', '天橋通道')
-        turns = [gate, street + side * CORRIDOR, past]
+        line, row = crossover.street, crossover.row
+        street, next_street = (plan.district.north[k] for k in (line, line + side))
+        v = plan.middle(1, row)
+        ahead = plan.xy(next_street.at, v) - plan.xy(street.at, v)
+        reach = float((bottom[:2] - plan.xy(street.at, v)) @ ahead) / float(ahead @ ahead)
+        past = street.at + (next_street.at - street.at) * reach + side * _PAST_STAIRS
+        beside = v - _BESIDE_STAIRS
+        foot = plan.point(past, v)
+        alias = ('Passage', '通道')
+        turns = [street.at + side * offset for offset in (street.centre, street.corridor)]
         self._add(FeatureType.FOOTWAY, [
-            plan.point(gate, PASSAGE_V), *(plan.point(u, beside) for u in turns), foot,
+            self._gate(1, line, row, side, v),
+            *(plan.point(u, beside) for u in (*turns, past)), foot,
         ], alias)
-        end = far - side * CENTRE
+        gate = self._gate(1, line + side, row, -side, v)
+        end = next_street.at - side * next_street.centre
         self._add(FeatureType.FOOTWAY, [
-            plan.point(u, PASSAGE_V) for u in (past, *plan.bends(0, past, end), end)
+            *(plan.point(u, v) for u in (past, *plan.bends(0, past, end))), gate,
         ], alias)
         return foot
 
+    # -- podiums ------------------------------------------------------------------------------
 
-def _walking_points(way: Way) -> list[FloatArray]:
-    """Return the walking line of a way as points in the map frame, each (3,)."""
-    return [np.array([*way.at(distance), height]) for distance, height in way.walking_line()]
+    def _podium(self, column: int, row: int) -> None:
+        plan = self._plan
+        own = podium(plan, column, row)
+        (u0, v0), (u1, v1) = own.low, own.high
+        sides: dict[int, set[float]] = {0: set(), 1: set(), 2: set(), 3: set()}
+        for side, block in ((0, (column, row - 1)), (1, (column + 1, row)),
+                            (2, (column, row + 1)), (3, (column - 1, row))):
+            if block in plan.blocks and plan.use(*block) is Use.PODIUM:
+                sides[side].add(bridge_v(own) if side in (1, 3) else u0 + BRIDGE_AT)
+        sides[0].add(own.landing(own.stairs))
+        sides[2].add(own.landing(own.ramp))
+        fixed = {0: v0 + RING, 1: u1 - RING, 2: v1 - RING, 3: u0 + RING}
+        alias = ('Podium Deck', '平台')
+        for side, joins in sides.items():
+            axis = side % 2
+            ends = (u0 + RING, u1 - RING) if axis == 0 else (v0 + RING, v1 - RING)
+            for start, end in pairwise([ends[0], *sorted(joins), ends[1]]):
+                line = [(start, fixed[side]), (end, fixed[side])]
+                self._add(FeatureType.FOOTWAY, [
+                    self._on_deck(own, *(at if axis == 0 else at[::-1])) for at in line
+                ], alias)
+        self._podium_stairs(own, column, row)
+        self._podium_ramp(own, column, row)
+        self._podium_bridges(own, column, row)
 
+    def _on_deck(self, own: Podium, u: float, v: float) -> FloatArray:
+        return np.array([*self._plan.xy(u, v), own.deck])
 
-def _street_number(axis: int, line: int) -> int:
-    return line if axis == 1 else len(STREETS_NORTH) + line
+    def _podium_stairs(self, own: Podium, column: int, row: int) -> None:
+        plan = self._plan
+        _, _, name = self._street(0, row)
+        way, middle = own.stairs, own.low[1] - 1.95
+        at = own.stairs_span[0] - _BEFORE_STAIRS
+        foot = plan.point(at, middle)
+        alias = (f'{name[0]} Podium', f'{name[1]}平台')
+        self._add(FeatureType.FOOTWAY, [self._gate(0, row, column, 1, at), foot], alias)
+        landing = own.landing(way)
+        top = self._on_deck(own, landing, middle)
+        self._climbs(way, foot, top, alias, None, escalator=True, covered=False)
+        self._add(
+            FeatureType.FOOTWAY, [top, self._on_deck(own, landing, own.low[1] + RING)], alias
+        )
+        # The cabin can be entered at both levels; nothing carries a body up, so it is closed.
+        u, v = own.lift
+        lower, upper = plan.point(u, v), self._on_deck(own, u, v)
+        lift = (f'{name[0]} Podium Lift', f'{name[1]}平台升降機')
+        self._add(FeatureType.FOOTWAY, [self._gate(0, row, column, 1, u), lower], lift)
+        self._add(FeatureType.FOOTWAY, [top, self._on_deck(own, landing, v), upper], lift)
+        self._add(FeatureType.LIFT, [lower, upper], lift, covered=True, enabled=False)
 
+    def _podium_ramp(self, own: Podium, column: int, row: int) -> None:
+        plan = self._plan
+        _, _, name = self._street(0, row + 1)
+        way, middle = own.ramp, own.high[1] + 1.4
+        at = own.ramp_span[0] - _BEFORE_STAIRS
+        foot = plan.point(at, middle)
+        alias = (f'{name[0]} Podium Ramp', f'{name[1]}平台斜道')
+        self._add(FeatureType.FOOTWAY, [self._gate(0, row + 1, column, -1, at), foot], alias)
+        landing = own.landing(way)
+        top = self._on_deck(own, landing, middle)
+        self._add(FeatureType.RAMP, [foot, *way.walking_points()[1:-1], top], alias)
+        self._add(
+            FeatureType.FOOTWAY, [top, self._on_deck(own, landing, own.high[1] - RING)], alias
+        )
 
-def _street_name(number: int) -> _Name:
-    return (STREETS_NORTH + STREETS_EAST)[number]
+    def _podium_bridges(self, own: Podium, column: int, row: int) -> None:
+        for axis, way in podium_bridges(self._plan, column, row):
+            other = (column + 1, row) if axis == 0 else (column, row + 1)
+            far = podium(self._plan, *other)
+            number, _, name = self._street(1 - axis, (column if axis == 0 else row) + 1)
+            if axis == 0:
+                ends = (own.high[0] - RING, bridge_v(own)), (far.low[0] + RING, bridge_v(own))
+            else:
+                at = own.low[0] + BRIDGE_AT
+                ends = (at, own.high[1] - RING), (at, far.low[1] + RING)
+            deck = [np.array([*way.at(d), way.first]) for d in (0.0, way.length)]
+            alias = (f'{name[0]} Footbridge', f'{name[1]}行人天橋')
+            self._add(FeatureType.FOOTWAY, [self._on_deck(own, *ends[0]), deck[0]], alias)
+            self._add(FeatureType.FOOTBRIDGE, deck, alias, number, covered=True)
+            self._add(FeatureType.FOOTWAY, [deck[1], self._on_deck(far, *ends[1])], alias)
 
 
 def network_document(
-    lines: Sequence[Line], frame: LocalFrame, height_offset: float
+    lines: Sequence[Line], streets: Sequence[Street], frame: LocalFrame, height_offset: float
 ) -> dict[str, Any]:
     """Return the network as a GeoJSON FeatureCollection: WGS84 degrees and HKPD metres."""
     return {
         'type': 'FeatureCollection',
         'note': NOTE,
         'features': [
-            _feature(number, line, frame, height_offset) for number, line in enumerate(lines)
+            _feature(number, line, streets, frame, height_offset)
+            for number, line in enumerate(lines)
         ],
     }
 
 
 def _feature(
-    number: int, line: Line, frame: LocalFrame, height_offset: float
+    number: int, line: Line, streets: Sequence[Street], frame: LocalFrame, height_offset: float
 ) -> dict[str, Any]:
     latitude, longitude, altitude = frame.to_geodetic(line.points)
     # 1e-9 of a degree and a tenth of a millimetre: ends that meet stay equal.
@@ -304,9 +426,11 @@ def _feature(
     height = np.round(altitude - height_offset, 4)
     easting, northing = wgs84_to_hk80(latitude, longitude)
     length = float(np.hypot(np.diff(easting), np.diff(northing)).sum())
-    climbs = line.kind == FeatureType.STAIRCASE
-    crossing = line.kind in (FeatureType.CROSSING_SIGNALIZED, FeatureType.CROSSING_ZEBRA)
-    english, chinese = (None, None) if line.street is None else _street_name(line.street)
+    gradient = round(abs(float(height[-1] - height[0])) / length, 8) if length else None
+    climbs = line.kind in (FeatureType.STAIRCASE, FeatureType.ESCALATOR)
+    crossing = line.kind in _CROSSINGS
+    street = None if line.street is None else streets[line.street]
+    direction = Direction.ONE_WAY_FORWARD if line.one_way else Direction.BOTH_WAYS
     return {
         'type': 'Feature',
         'id': number + 1,
@@ -328,14 +452,14 @@ def _feature(
             'WheelchairBarrier': int(Truth.TRUE if climbs else Truth.FALSE),
             'WheelchairAccess': int(Truth.FALSE),
             'ObstaclesType': None,
-            'Gradient': round(abs(float(height[-1] - height[0])) / length, 8),
-            'Direction': int(Direction.BOTH_WAYS),
+            'Gradient': gradient,
+            'Direction': int(direction),
             'PositionCertainty': 1,
-            'Enabled': int(Truth.TRUE),
+            'Enabled': int(Truth.TRUE if line.enabled else Truth.FALSE),
             'DataSource': _ESTIMATED_SOURCE,
             'LevelSource': _ESTIMATED_LEVEL,
-            'StreetNameEN': english,
-            'StreetNameTC': chinese,
+            'StreetNameEN': street.name if street else None,
+            'StreetNameTC': street.name_tc if street else None,
             'ST_CODE': None if line.street is None else _FIRST_STREET_CODE + line.street,
             'FloorID': None,
             'BuildingID_1': None,

@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -44,6 +46,15 @@ class Soup:
             name: (np.concatenate(self._corners[name]), np.concatenate(self._uvs[name]))
             for name in sorted(self._corners)
         }
+
+
+@dataclass(frozen=True)
+class Model:
+    """A district at its levels of detail: everything, blocks of it, and its outline."""
+
+    fine: Soup = field(default_factory=Soup)
+    coarse: Soup = field(default_factory=Soup)
+    far: Soup = field(default_factory=Soup)
 
 
 def palette_uv(color: str) -> tuple[float, float]:

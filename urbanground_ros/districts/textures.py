@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 from PIL import ImageDraw
 from PIL import ImageFilter
-from PIL import ImageFont
 
+from urbanground_ros.districts.fonts import chinese_font
+from urbanground_ros.districts.fonts import english_font
 from urbanground_ros.districts.soup import PALETTE
 
 Texture = NDArray[np.uint8]
@@ -49,9 +52,21 @@ _FRONT_COLORS: dict[str, Color] = {
     'optician': (60, 84, 120), 'shutter': (128, 132, 134), 'lobby': (120, 104, 88),
     'blank': (170, 166, 158),
 }
-_FASCIA = (640, 128)
+_TRADES = (
+    ('押', 'PAWN'), ('金行', 'GOLD'), ('海味', 'DRIED FISH'), ('鐘錶', 'WATCHES'),
+    ('涼茶', 'TONIC'), ('跌打', 'BONESETTER'), ('參茸', 'GINSENG'), ('裁縫', 'TAILOR'),
+    ('地產', 'ESTATES'), ('影樓', 'PHOTOS'), ('傢俬', 'FURNITURE'), ('古玩', 'CURIOS'),
+    ('玉器', 'JADE'), ('米行', 'RICE'), ('瓷器', 'CHINA'), ('窗簾', 'CURTAINS'),
+)
+_PANEL_COLORS: tuple[tuple[Color, Color], ...] = (
+    ((178, 30, 34), (255, 236, 170)), ((244, 206, 60), (150, 20, 22)),
+    ((24, 92, 60), (255, 250, 230)), ((246, 244, 236), (170, 24, 30)),
+    ((28, 66, 130), (255, 255, 255)),
+)
+_PANEL = (96, 288)
+_FASCIA = (704, 152)
 _BLADE = (256, 188)
-_PLATE = (384, 80)
+_PLATE = (384, 100)
 _SIGN_ROW = 192
 _SIGN_WIDTH = 1024
 
@@ -64,6 +79,8 @@ def ground_textures(rng: np.random.Generator) -> dict[str, Texture]:
         'zebra': _crossing(rng, zebra=True),
         'signals': _crossing(rng, zebra=False),
         'paving': _paving(rng),
+        'metal': _metal(rng),
+        'water': _noise(rng, 256, (58, 96, 104), 5, 16),
         'grass': _noise(rng, 256, (92, 118, 62), 14, 12),
         'hill': _noise(rng, 256, (68, 94, 54), 16, 26),
         'concrete': _noise(rng, 256, (164, 160, 152), 6, 7),
@@ -110,23 +127,63 @@ def front_uv(kind: str) -> NDArray[np.float64]:
     )
 
 
-def sign_atlas(signs: Sequence[tuple[str, Color, Color]]) -> Texture:
-    """Return the atlas of (name, background, ink) signs, one a row; see `sign_uvs`."""
+def sign_atlas(signs: Sequence[tuple[str, str, Color, Color]]) -> Texture:
+    """Return the atlas of signs, one a row: English, Chinese, background, ink.
+
+    See `sign_uvs`. Where no font has Chinese the signs are in English only.
+    """
     atlas = Image.new('RGB', (_SIGN_WIDTH, _SIGN_ROW * len(signs)), (128, 128, 128))
-    for row, (name, ground, ink) in enumerate(signs):
+    for row, (english, chinese, ground, ink) in enumerate(signs):
         y = row * _SIGN_ROW
-        words = name.split()
-        atlas.paste(_sign([name], _FASCIA, ground, ink), (0, y))
-        atlas.paste(_sign(_wrap(words), _BLADE, ground, ink), (_FASCIA[0] + 64, y))
+        atlas.paste(_sign([chinese, english], _FASCIA, ground, ink), (0, y))
+        blade = [chinese, *_wrap(english.split())]
+        atlas.paste(_sign(blade, _BLADE, ground, ink), (_FASCIA[0] + 64, y))
     return np.asarray(atlas)
 
 
 def plates_texture(names: Sequence[tuple[str, str]]) -> Texture:
     """Return the atlas of street name plates, one a row; see `plate_uv`."""
     atlas = Image.new('RGB', (_PLATE[0], _PLATE[1] * len(names)))
-    for row, (english, _) in enumerate(names):
-        atlas.paste(_sign([english], _PLATE, (246, 246, 242), (16, 16, 18)), (0, row * _PLATE[1]))
+    for row, (english, chinese) in enumerate(names):
+        plate = _sign([english, chinese], _PLATE, (246, 246, 242), (16, 16, 18))
+        atlas.paste(plate, (0, row * _PLATE[1]))
     return np.asarray(atlas)
+
+
+PANELS = len(_TRADES)
+"""Number of panels with a trade's name, in the atlas side by side."""
+
+
+def panels_texture() -> Texture:
+    """Return the atlas of upright panels that hang over streets; see `panel_uv`.
+
+    Their trades are none of the types of place.
+    """
+    width, height = _PANEL
+    atlas = Image.new('RGB', (width * PANELS, height))
+    for number, (chinese, english) in enumerate(_TRADES):
+        ground, ink = _PANEL_COLORS[number % len(_PANEL_COLORS)]
+        if chinese_font(24) is None:
+            panel = _sign([english], (height, width), ground, ink).rotate(90, expand=True)
+        else:
+            panel = Image.new('RGB', _PANEL, ground)
+            draw = ImageDraw.Draw(panel)
+            draw.rectangle([4, 4, width - 5, height - 5], outline=ink, width=3)
+            step = (height - 40) / len(chinese)
+            font = chinese_font(78)
+            for place, sign in enumerate(chinese):
+                at = (width / 2, 20 + step * (place + 0.5))
+                draw.text(at, sign, ink, font, anchor='mm')
+        atlas.paste(panel, (number * width, 0))
+    return np.asarray(atlas)
+
+
+def panel_uv(number: int) -> NDArray[np.float64]:
+    """Return UVs of the corners of a panel, counter-clockwise, (4, 2)."""
+    width, height = _PANEL
+    return _uv_rectangle(
+        number * width + 1, 1, (number + 1) * width - 1, height - 1, width * PANELS, height
+    )
 
 
 def plate_uv(row: int, rows: int) -> NDArray[np.float64]:
@@ -346,22 +403,39 @@ def _wrap(words: list[str]) -> list[str]:
 def _sign(
     lines: list[str], size: tuple[int, int], ground: Color, ink: Color
 ) -> Image.Image:
-    """Return a bordered panel with the lines set as large as they fit."""
+    """Return a bordered panel with each line set as large as its share of the panel allows."""
+    lines = [line for line in lines if line.isascii() or chinese_font(24)]
     image = Image.new('RGB', size, ground)
     draw = ImageDraw.Draw(image)
     draw.rectangle([4, 4, size[0] - 5, size[1] - 5], outline=ink, width=3)
-    room = (size[0] - 36) * 1.0, (size[1] - 24) / len(lines)
-    points = 12
-    while True:
-        font = ImageFont.load_default(points + 2)
-        boxes = [font.getbbox(line, stroke_width=(points + 2) // 26) for line in lines]
-        if any(b[2] - b[0] > room[0] or (points + 2) * 1.02 > room[1] for b in boxes):
-            break
-        points += 2
-    font, stroke = ImageFont.load_default(points), points // 26
-    for number, line in enumerate(lines):
-        y = size[1] / 2 + (number - (len(lines) - 1) / 2) * points * 1.04
+    # Chinese reads best a little larger than English.
+    shares = [1.0 if line.isascii() else 1.25 for line in lines]
+    unit = (size[1] - 22) / sum(shares)
+    y = 11.0
+    for line, share in zip(lines, shares, strict=True):
+        font = english_font if line.isascii() else chinese_font
+        points = int(unit * share * (1.0 if line.isascii() else 0.88))
+        while points > 10 and _width(font, line, points) > size[0] - 32:
+            points -= 2
+        # Pillow's own font has one weight: a stroke makes it bold.
+        stroke = points // 26 if line.isascii() else 0
         draw.text(
-            (size[0] / 2, y), line, ink, font, anchor='mm', stroke_width=stroke, stroke_fill=ink
+            (size[0] / 2, y + unit * share / 2), line, ink, font(points), anchor='mm',
+            stroke_width=stroke, stroke_fill=ink,
         )
+        y += unit * share
     return image
+
+
+def _width(font: Callable[[int], Any], line: str, points: int) -> float:
+    left, _, right, _ = font(points).getbbox(line)
+    return float(right - left)
+
+
+def _metal(rng: np.random.Generator) -> Texture:
+    """Return 3 m of the ribbed treads of an escalator."""
+    image = Image.fromarray(_noise(rng, 256, (92, 94, 98), 5, 3))
+    draw = ImageDraw.Draw(image)
+    for y in range(0, 256, 8):
+        draw.line([0, y, 255, y], fill=(58, 60, 64), width=3)
+    return np.asarray(image)

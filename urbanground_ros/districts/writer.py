@@ -8,6 +8,7 @@ The same version of this package writes the same bytes.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 import json
 from pathlib import Path
 from typing import Any
@@ -24,29 +25,25 @@ from urbanground_ros.districts.buildings import Sign
 from urbanground_ros.districts.furniture import build_boundary
 from urbanground_ros.districts.furniture import build_furniture
 from urbanground_ros.districts.ground import build_ground
-from urbanground_ros.districts.names import PARK as PARK_NAMES
 from urbanground_ros.districts.names import Shop
-from urbanground_ros.districts.names import STREETS_EAST
-from urbanground_ros.districts.names import STREETS_NORTH
-from urbanground_ros.districts.names import TITLE
 from urbanground_ros.districts.network import network_document
 from urbanground_ros.districts.network import NetworkBuilder
 from urbanground_ros.districts.network import NOTE
-from urbanground_ros.districts.plan import CENTRE
-from urbanground_ros.districts.plan import EDGE
-from urbanground_ros.districts.plan import KERB
-from urbanground_ros.districts.plan import PARK
+from urbanground_ros.districts.outdoors import build_post_sign
+from urbanground_ros.districts.outdoors import post_signs
+from urbanground_ros.districts.outdoors import PostSign
+from urbanground_ros.districts.plan import DistrictPlan
 from urbanground_ros.districts.plan import StreetPlan
-from urbanground_ros.districts.plan import STREETS_U
-from urbanground_ros.districts.plan import STREETS_V
+from urbanground_ros.districts.plans import shops_of
 from urbanground_ros.districts.soup import FloatArray
+from urbanground_ros.districts.soup import Model
 from urbanground_ros.districts.soup import Soup
-from urbanground_ros.districts.steps import build_footbridge
-from urbanground_ros.districts.steps import build_stepped_lane
+from urbanground_ros.districts.structures import build_structures
 from urbanground_ros.districts.textures import facade_texture
 from urbanground_ros.districts.textures import FACADES
 from urbanground_ros.districts.textures import fronts_texture
 from urbanground_ros.districts.textures import ground_textures
+from urbanground_ros.districts.textures import panels_texture
 from urbanground_ros.districts.textures import plates_texture
 from urbanground_ros.districts.textures import sign_atlas
 from urbanground_ros.districts.textures import sign_uvs
@@ -57,11 +54,9 @@ from urbanground_ros.geo import Place
 from urbanground_ros.geo import Region
 from urbanground_ros.geo import save_places
 from urbanground_ros.tiles import encode_glb
+from urbanground_ros.tiles import encode_image
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles.mesh import unit
-
-ORIGIN = GeoPoint(22.3272, 114.1786, 20.0)
-"""A real place in Kowloon, where nothing of the district exists."""
 
 _README = """\
 {title}
@@ -72,69 +67,98 @@ the licence of that package (Apache-2.0). It contains no data of the Lands Depar
 anybody else; only the schema of the network file is theirs.
 
 region.yaml      what belongs together, and where the map frame has its origin
-tileset.json     3D Tiles 1.1, contents beside it
+tileset.json     3D Tiles 1.1, contents and their textures beside it
 network.geojson  pedestrian network in the schema of the 3D Pedestrian Network, heights in HKPD
 places.json      shops and other places
 """
-_GRID = 3
-_CELL = 5.5
+_TILE = 150.0
+_CELL = 7.5
 _COARSE_CELL = 30.0
-_COARSE_ERROR = 12.0
+_FAR_CELL = 90.0
+_COARSE_ERROR = 8.0
+_FAR_ERROR = 32.0
+_ROOT_ERROR = 500.0
+_QUALITY = 82
+_TOPICS = ('textures', 'lots', 'buildings', 'shops', 'furniture', 'outdoors')
+
+Report = Callable[[float, str], None]
+"""Told the share that is done, from 0 to 1, and what comes next."""
 
 
-def write_district(folder: Path, name: str, seed: int) -> None:
+def write_district(
+    folder: Path, district: DistrictPlan, report: Report | None = None
+) -> None:
     """Write a district into an existing folder.
 
     Raises:
+        DistrictError: the plan has no room for its blocks.
         OSError: a file cannot be written.
     """
-    frame = LocalFrame(ORIGIN.latitude, ORIGIN.longitude, ORIGIN.altitude)
-    plan = StreetPlan()
+    report = report or _say_nothing
+    origin = district.origin
+    frame = LocalFrame(origin.latitude, origin.longitude, origin.altitude)
+    plan = StreetPlan(district)
     chance = {
-        topic: np.random.default_rng([seed, number])
-        for number, topic in enumerate(('textures', 'lots', 'buildings', 'shops', 'furniture'))
+        topic: np.random.default_rng([district.seed, number])
+        for number, topic in enumerate(_TOPICS)
     }
-    buildings = lots(chance['lots'])
-
-    fine, coarse = Soup(), Soup()
-    build_ground(fine, plan, _CELL)
-    build_ground(coarse, plan, _COARSE_CELL)
+    report(0.0, 'ground')
+    model = Model()
+    build_ground(model.fine, plan, _CELL)
+    build_ground(model.coarse, plan, _COARSE_CELL)
+    build_ground(model.far, plan, _FAR_CELL, kerbs=False)
+    report(0.1, 'buildings')
+    buildings = lots(plan, chance['lots'])
     bays = []
-    for number, lot in enumerate(buildings):
-        bays += build_lot(fine, coarse, plan, chance['buildings'], lot, number)
-    signs = choose_signs(chance['shops'], bays)
-    build_fronts(fine, chance['shops'], bays, signs)
-    build_stepped_lane(fine, plan)
-    build_footbridge(fine, plan)
-    build_footbridge(coarse, plan)
-    build_furniture(fine, plan, chance['furniture'])
-    build_boundary(fine, plan)
-    build_boundary(coarse, plan)
+    for lot in buildings:
+        bays += build_lot(model, plan, chance['buildings'], lot)
+    signs = choose_signs(chance['shops'], bays, shops_of(district, chance['shops']))
+    posts = post_signs(plan, chance['outdoors'])
+    build_fronts(model.fine, chance['shops'], bays, signs)
+    report(0.3, 'structures')
+    build_structures(model, plan)
+    doors = np.array([sign.bay.front(0.0) for sign in signs])
+    build_furniture(model.fine, plan, chance['furniture'], doors)
+    build_boundary(model, plan)
 
+    report(0.4, 'textures')
     textures = ground_textures(chance['textures'])
     for style in range(FACADES):
         textures[f'facade{style}'] = facade_texture(chance['textures'], style)
     textures['fronts'] = fronts_texture(chance['textures'])
-    textures['plates'] = plates_texture(STREETS_NORTH + STREETS_EAST)
-    textures |= _add_signs(fine, signs)
+    textures['panels'] = panels_texture()
+    textures['plates'] = plates_texture(
+        [(street.name, street.name_tc) for street in (*district.north, *district.east)]
+    )
+    grid = _Grid(plan.edges)
+    textures |= _add_signs(model.fine, grid, signs, posts)
 
-    _write_tiles(folder, frame, fine, coarse, textures)
+    _write_tiles(folder, district, frame, grid, model, textures, report)
     lines = NetworkBuilder(plan, buildings).build()
-    document = network_document(lines, frame, DEFAULT_HKPD_OFFSET)
+    document = network_document(
+        lines, (*district.north, *district.east), frame, DEFAULT_HKPD_OFFSET
+    )
     _write_json(folder / 'network.geojson', document)
-    save_places(folder / 'places.json', _places(plan, frame, signs))
-    (folder / 'README.txt').write_text(_README.format(title=TITLE), encoding='utf-8')
+    save_places(folder / 'places.json', _places(frame, signs, posts))
+    (folder / 'README.txt').write_text(
+        _README.format(title=district.title), encoding='utf-8'
+    )
     Region(
-        name=name,
-        title=TITLE,
+        name=district.name,
+        title=district.title,
         synthetic=True,
-        origin=ORIGIN,
+        origin=origin,
         tilesets=('tileset.json',),
         network='network.geojson',
         places='places.json',
         height_offset=DEFAULT_HKPD_OFFSET,
         attribution='Invented by UrbanGround for ROS 2; not a real place',
     ).save(folder / 'region.yaml')
+    report(1.0, 'done')
+
+
+def _say_nothing(_share: float, _what: str) -> None:
+    pass
 
 
 def _write_json(path: Path, document: dict[str, Any]) -> None:
@@ -142,87 +166,158 @@ def _write_json(path: Path, document: dict[str, Any]) -> None:
     path.write_text(text + '\n', encoding='utf-8')
 
 
-def _tile_of(points: FloatArray) -> FloatArray:
-    """Return the number of the leaf tile for plan points (..., 2)."""
-    cell = np.clip(((points + EDGE) / (2 * EDGE) * _GRID).astype(int), 0, _GRID - 1)
-    return cell[..., 0] * _GRID + cell[..., 1]
+class _Grid:
+    """The tiles of a district: equal parts of its plan, the outer ones open outwards."""
+
+    def __init__(self, edges: tuple[float, ...]) -> None:
+        self._edges = edges
+        self.counts = tuple(max(1, round(2 * edge / _TILE)) for edge in edges)
+
+    def __len__(self) -> int:
+        return self.counts[0] * self.counts[1]
+
+    def tile_of(self, points: FloatArray) -> FloatArray:
+        """Return the number of the tile for ENU points (..., 2)."""
+        cells = [
+            np.clip(((points[..., axis] + edge) / (2 * edge) * count).astype(int), 0, count - 1)
+            for axis, (edge, count) in enumerate(zip(self._edges, self.counts, strict=True))
+        ]
+        return cells[0] * self.counts[1] + cells[1]
+
+    def name(self, tile: int) -> str:
+        """Return the name of a tile: its column and row."""
+        return f'{tile // self.counts[1]}_{tile % self.counts[1]}'
 
 
-def _add_signs(soup: Soup, signs: list[Sign]) -> dict[str, Texture]:
+def _add_signs(
+    soup: Soup, grid: _Grid, signs: list[Sign], posts: list[PostSign]
+) -> dict[str, Texture]:
     """Add the signs, with one atlas for each leaf tile, and return the atlases."""
-    by_tile: dict[int, list[Sign]] = defaultdict(list)
+    by_tile: dict[int, list[Sign | PostSign]] = defaultdict(list)
     for sign in signs:
-        by_tile[int(_tile_of(sign.bay.front(0.0)))].append(sign)
+        by_tile[int(grid.tile_of(sign.bay.front(0.0)))].append(sign)
+    for post in posts:
+        by_tile[int(grid.tile_of(post.foot[:2]))].append(post)
     atlases = {}
     for tile, here in sorted(by_tile.items()):
         material = f'signs{tile}'
-        atlases[material] = sign_atlas([(s.shop.name, s.ground, s.ink) for s in here])
-        for row, sign in enumerate(here):
-            build_sign(soup, material, sign, *sign_uvs(row, len(here)))
+        atlases[material] = sign_atlas(
+            [(s.shop.name, s.shop.name_tc, s.ground, s.ink) for s in here]
+        )
+        for row, each in enumerate(here):
+            fascia, blade = sign_uvs(row, len(here))
+            if isinstance(each, Sign):
+                build_sign(soup, material, each, fascia, blade)
+            else:
+                build_post_sign(soup, material, each, fascia)
     return atlases
 
 
 def _write_tiles(
-    folder: Path, frame: LocalFrame, fine: Soup, coarse: Soup, textures: dict[str, Texture]
+    folder: Path, district: DistrictPlan, frame: LocalFrame, grid: _Grid, model: Model,
+    textures: dict[str, Texture], report: Report,
 ) -> None:
-    """Write a coarse root and a grid of leaf tiles, each in coordinates about its middle."""
-    half = {name: texture[::2, ::2].copy() for name, texture in textures.items()}
-    root = _tile(folder, 'root.glb', coarse.materials(), half, np.zeros(3), _COARSE_ERROR)
+    """Write the outline as root, and for each part of the plan a coarse and a fine tile.
+
+    Every content has coordinates about its own middle.
+    """
+    full, half, quarter = (_Pictures(folder, textures, step) for step in (1, 2, 4))
+    root = _tile(folder, 'root.glb', model.far.materials(), quarter, np.zeros(3), _FAR_ERROR)
     children = []
-    for tile in range(_GRID ** 2):
-        parts = {}
-        for name, (corners, uvs) in fine.materials().items():
-            chosen = _tile_of(corners[..., :2].mean(axis=1)) == tile
-            if chosen.any():
-                parts[name] = corners[chosen], uvs[chosen]
-        points = np.concatenate([corners.reshape(-1, 3) for corners, _ in parts.values()])
+    levels = [_split(soup, grid) for soup in (model.coarse, model.fine)]
+    for tile in range(len(grid)):
+        report(0.45 + 0.5 * tile / len(grid), f'tile {tile + 1} of {len(grid)}')
+        coarse, fine = (level[tile] for level in levels)
+        points = np.concatenate([corners.reshape(-1, 3) for corners, _ in fine.values()])
         centre = np.round((points.min(axis=0) + points.max(axis=0)) / 2)
-        file = f'tile_{tile // _GRID}_{tile % _GRID}.glb'
-        children.append(_tile(folder, file, parts, textures, centre, 0.0))
+        name = grid.name(tile)
+        leaf = _tile(folder, f'fine_{name}.glb', fine, full, centre, 0.0)
+        child = _tile(folder, f'coarse_{name}.glb', coarse, half, centre, _COARSE_ERROR)
+        # The child shares the parent's coordinates.
+        del leaf['transform']
+        child['children'] = [leaf]
+        _enclose(child, [_span(leaf)])
+        children.append(child)
     root |= {
         'refine': 'REPLACE',
         'transform': frame.matrix.T.ravel().tolist(),
         'children': children,
     }
-    # The root's volume holds its children's.
-    spans = [(np.array(c['transform'][12:15]) + c['boundingVolume']['box'][:3],
-              np.diag(np.reshape(c['boundingVolume']['box'][3:], (3, 3)))) for c in children]
-    low = np.min([centre - size for centre, size in spans], axis=0)
-    high = np.max([centre + size for centre, size in spans], axis=0)
-    own = np.reshape(root['boundingVolume']['box'], (4, 3))
-    low = np.minimum(low, own[0] - np.diag(own[1:]))
-    high = np.maximum(high, own[0] + np.diag(own[1:]))
-    root['boundingVolume'] = _volume(low, high)
+    _enclose(root, [_span(child, child['transform'][12:15]) for child in children])
+    title = district.title
     _write_json(folder / 'tileset.json', {
-        'asset': {'version': '1.1', 'extras': {'title': TITLE, 'synthetic': True, 'note': NOTE}},
-        'geometricError': 500.0,
+        'asset': {'version': '1.1', 'extras': {'title': title, 'synthetic': True, 'note': NOTE}},
+        'geometricError': _ROOT_ERROR,
         'root': root,
     })
+
+
+class _Pictures:
+    """The textures of a level of detail, each written to a file when it is first asked for."""
+
+    def __init__(self, folder: Path, textures: dict[str, Texture], step: int) -> None:
+        self._folder = folder
+        self._step = step
+        self._textures = {name: texture[::step, ::step] for name, texture in textures.items()}
+        self.files: dict[int, str] = {}
+
+    def get(self, name: str) -> Texture:
+        """Return the texture of a material."""
+        texture = self._textures[name]
+        if id(texture) not in self.files:
+            file = f'{name}_{self._step}.jpg'
+            (self._folder / file).write_bytes(encode_image(texture, quality=_QUALITY))
+            self.files[id(texture)] = file
+        return texture
+
+
+_Parts = dict[str, tuple[FloatArray, FloatArray]]
+
+
+def _split(soup: Soup, grid: _Grid) -> list[_Parts]:
+    """Return the quads of every tile, by material."""
+    parts: list[_Parts] = [{} for _ in range(len(grid))]
+    for name, (corners, uvs) in soup.materials().items():
+        tiles = grid.tile_of(corners[..., :2].mean(axis=1))
+        for tile in np.unique(tiles):
+            parts[tile][name] = corners[tiles == tile], uvs[tiles == tile]
+    return parts
+
+
+def _span(tile: dict[str, Any], shift: Any = (0.0, 0.0, 0.0)) -> tuple[FloatArray, FloatArray]:
+    """Return the lowest and highest corner of a tile's volume, (3,) each."""
+    box = np.reshape(tile['boundingVolume']['box'], (4, 3))
+    middle, size = box[0] + np.asarray(shift), np.diag(box[1:])
+    return middle - size, middle + size
+
+
+def _enclose(tile: dict[str, Any], spans: list[tuple[FloatArray, FloatArray]]) -> None:
+    """Widen a tile's volume to hold those of its children."""
+    lows, highs = zip(_span(tile), *spans, strict=True)
+    tile['boundingVolume'] = _volume(np.min(lows, axis=0), np.max(highs, axis=0))
 
 
 def _tile(
     folder: Path,
     file: str,
     parts: dict[str, tuple[FloatArray, FloatArray]],
-    textures: dict[str, Texture],
+    pictures: _Pictures,
     centre: FloatArray,
     error: float,
 ) -> dict[str, Any]:
     """Write one content and return its tile."""
     meshes = [
-        _mesh(name, corners - centre, uvs, textures[name])
+        _mesh(name, corners - centre, uvs, pictures.get(name))
         for name, (corners, uvs) in parts.items()
     ]
-    (folder / file).write_bytes(encode_glb(meshes, quality=76))
+    (folder / file).write_bytes(encode_glb(meshes, files=pictures.files))
     points = np.concatenate([mesh.positions for mesh in meshes]).astype(np.float64)
-    tile: dict[str, Any] = {
+    return {
         'boundingVolume': _volume(points.min(axis=0), points.max(axis=0)),
         'geometricError': error,
         'content': {'uri': file},
+        'transform': [1.0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 1.0, 0, *centre.tolist(), 1.0],
     }
-    if centre.any():
-        tile['transform'] = [1.0, 0, 0, 0, 0, 1.0, 0, 0, 0, 0, 1.0, 0, *centre.tolist(), 1.0]
-    return tile
 
 
 def _volume(low: FloatArray, high: FloatArray) -> dict[str, Any]:
@@ -247,22 +342,18 @@ def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> 
         uvs=uvs.reshape(-1, 2).astype(np.float32),
         faces=faces[area > 1e-9],
         texture=texture,
-        unlit=name.startswith(('signs', 'plates')),
+        unlit=name.startswith(('signs', 'plates', 'panels')),
     )
 
 
-def _places(plan: StreetPlan, frame: LocalFrame, signs: list[Sign]) -> list[Place]:
-    """Return the shops at their doors, and the park at its east gate."""
-    places = []
-    for number, sign in enumerate(signs, 1):
-        point = np.array([*sign.bay.front(0.6), sign.bay.floor])
-        places.append(_place(f'place-{number:03d}', sign.shop, point, frame))
-    column, row = PARK
-    gate = plan.point(
-        STREETS_U[column + 1] - CENTRE, (STREETS_V[row] + STREETS_V[row + 1]) / 2, KERB
-    )
-    places.append(_place(f'place-{len(signs) + 1:03d}', PARK_NAMES, gate, frame))
-    return places
+def _places(frame: LocalFrame, signs: list[Sign], posts: list[PostSign]) -> list[Place]:
+    """Return the shops at their doors, and the places with a sign on a post."""
+    at = [(sign.shop, np.array([*sign.bay.front(0.6), sign.bay.floor])) for sign in signs]
+    at += [(post.shop, post.entrance) for post in posts]
+    return [
+        _place(f'place-{number:03d}', shop, point, frame)
+        for number, (shop, point) in enumerate(at, 1)
+    ]
 
 
 def _place(identity: str, shop: Shop, point: FloatArray, frame: LocalFrame) -> Place:

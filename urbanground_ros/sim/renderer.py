@@ -359,12 +359,16 @@ class Renderer:
             self._shadows.cast_over(
                 np.min([mesh.positions.min(axis=0) for mesh in meshes], axis=0),
                 np.max([mesh.positions.max(axis=0) for mesh in meshes], axis=0))
+        textures: dict[int, Texture] = {}
         for mesh in meshes:
             node = GeomNode(mesh.name)
             node.addGeom(_geom(mesh))
             path = self._city.attachNewNode(node)
             if mesh.texture is not None and mesh.uvs is not None:
-                path.setTexture(_texture(mesh.texture))
+                key = id(mesh.texture)
+                if key not in textures:
+                    textures[key] = _texture(mesh.texture)
+                path.setTexture(textures[key])
             path.setColorScale(Vec4(*mesh.color))
             if self._shaded:
                 path.setShaderInput('unlit', float(mesh.unlit))

@@ -6,6 +6,7 @@ from urbanground_ros.tiles.b3dm import unwrap_b3dm
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.gltf import decode_glb
 from urbanground_ros.tiles.gltf import encode_glb
+from urbanground_ros.tiles.gltf import encode_image
 from urbanground_ros.tiles.gltf import Primitive
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.tileset import load_tileset
@@ -19,6 +20,7 @@ __all__ = [
     'TilesError',
     'decode_glb',
     'encode_glb',
+    'encode_image',
     'load_tileset',
     'read_tileset',
     'unwrap_b3dm',

@@ -10,6 +10,8 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import MutableMapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -49,6 +51,7 @@ _DAMAGE = (
 )
 
 Resolver = Callable[[str], bytes]
+Pictures = MutableMapping[str, NDArray[np.uint8]]
 
 
 @dataclass(frozen=True)
@@ -69,18 +72,20 @@ class Primitive:
 
 
 def decode_glb(
-    data: bytes, name: str = 'glb', resolve: Resolver | None = None
+    data: bytes, name: str = 'glb', resolve: Resolver | None = None,
+    pictures: Pictures | None = None,
 ) -> list[Primitive]:
     """Return the triangle primitives of the default scene of a binary glTF 2.0.
 
-    `name` is what errors call it; `resolve` fetches what a URI inside points to. Points and
-    lines are left out.
+    `name` is what errors call it; `resolve` fetches what a URI inside points to; `pictures`
+    keeps what it has decoded of those, for contents that share files. Points and lines are
+    left out.
 
     Raises:
         TilesError: damaged data, or a required extension that is not supported.
     """
     try:
-        return list(_Reader(data, name, resolve).primitives())
+        return list(_Reader(data, name, resolve, pictures).primitives())
     except TilesError:
         raise
     except _DAMAGE as error:
@@ -118,9 +123,12 @@ def _chunks(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 class _Reader:
     """One binary glTF being read."""
 
-    def __init__(self, data: bytes, name: str, resolve: Resolver | None) -> None:
+    def __init__(
+        self, data: bytes, name: str, resolve: Resolver | None, pictures: Pictures | None
+    ) -> None:
         self._name = name
         self._resolve = resolve
+        self._pictures: Pictures = {} if pictures is None else pictures
         self._json, self._binary = _chunks(data, name)
         unknown = set(self._json.get('extensionsRequired', [])) - SUPPORTED_EXTENSIONS
         if unknown:
@@ -283,14 +291,20 @@ class _Reader:
                 f'{self._name}: texture {index} has {kinds}, expected JPEG, PNG or WebP'
             )
         if source not in self._images:
-            image = self._json['images'][source]
-            if 'bufferView' in image:
-                data = self._view(image['bufferView'])
-            else:
-                data = self._fetch(image['uri'])
-            with Image.open(BytesIO(data), formats=('JPEG', 'PNG', 'WEBP')) as picture:
-                self._images[source] = np.asarray(picture.convert('RGB'))
+            self._images[source] = self._picture(self._json['images'][source])
         return self._images[source]
+
+    def _picture(self, image: dict[str, Any]) -> NDArray[np.uint8]:
+        """Return an image of the document, from the shared pictures where it is a file."""
+        uri: str | None = None if 'bufferView' in image else image['uri']
+        if uri is not None and uri in self._pictures:
+            return self._pictures[uri]
+        data = self._view(image['bufferView']) if uri is None else self._fetch(uri)
+        with Image.open(BytesIO(data), formats=('JPEG', 'PNG', 'WEBP')) as picture:
+            pixels = np.asarray(picture.convert('RGB'))
+        if uri is not None and not uri.startswith('data:'):
+            self._pictures[uri] = pixels
+        return pixels
 
 
 def data_uri(uri: str) -> bytes:
@@ -345,25 +359,38 @@ def _triangles(indices: NDArray, mode: int) -> NDArray[np.int64]:
 
 
 def encode_glb(
-    meshes: Sequence[TileMesh], *, image_format: str = 'JPEG', quality: int = 85
+    meshes: Sequence[TileMesh], *, image_format: str = 'JPEG', quality: int = 85,
+    files: Mapping[int, str] | None = None,
 ) -> bytes:
     """Return a binary glTF 2.0 of meshes given with Z up.
 
     Axes become glTF's (Y up) and UVs get their origin at the top left. Meshes that hold the
-    same texture array share one image; the same input gives the same bytes.
+    same texture array share one image; the same input gives the same bytes. `files` has, by
+    `id` of a texture array, the URI of the file beside the content that holds it, in place of
+    a copy inside.
     """
-    writer = _Writer(image_format, quality)
+    writer = _Writer(image_format, quality, files or {})
     for mesh in meshes:
         writer.add(mesh)
     return writer.finish()
 
 
+def encode_image(
+    texture: NDArray[np.uint8], image_format: str = 'JPEG', quality: int = 85
+) -> bytes:
+    """Return a picture (H, W, 3) as a file; the same input gives the same bytes."""
+    buffer = BytesIO()
+    Image.fromarray(texture).save(buffer, image_format, quality=quality)
+    return buffer.getvalue()
+
+
 class _Writer:
     """One binary glTF being written."""
 
-    def __init__(self, image_format: str, quality: int) -> None:
+    def __init__(self, image_format: str, quality: int, files: Mapping[int, str]) -> None:
         self._format = image_format
         self._quality = quality
+        self._files = files
         self._binary = bytearray()
         self._json: dict[str, Any] = {
             'asset': {'version': '2.0', 'generator': 'UrbanGround for ROS 2'},
@@ -402,13 +429,14 @@ class _Writer:
 
     def _texture(self, texture: NDArray[np.uint8]) -> int:
         if id(texture) not in self._textures:
-            buffer = BytesIO()
-            Image.fromarray(texture).save(buffer, self._format, quality=self._quality)
             images = self._json.setdefault('images', [])
-            images.append({
-                'bufferView': self._view(buffer.getvalue()),
-                'mimeType': f'image/{self._format.lower()}',
-            })
+            if id(texture) in self._files:
+                images.append({'uri': self._files[id(texture)]})
+            else:
+                data = encode_image(texture, self._format, self._quality)
+                images.append({
+                    'bufferView': self._view(data), 'mimeType': f'image/{self._format.lower()}',
+                })
             self._json.setdefault('samplers', [{'magFilter': 9729, 'minFilter': 9987}])
             textures = self._json.setdefault('textures', [])
             textures.append({'source': len(images) - 1, 'sampler': 0})

@@ -7,6 +7,7 @@ Source: OGC 22-025r4, 3D Tiles Specification 1.1.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 import json
@@ -183,8 +184,12 @@ def load_tileset(
             return
         name = tile.name if path is None else _short(path, source)
         base = tile.base if path is None else path
-        yield from _meshes(data, name, base, to_map @ tile.transform, tile.up_axis)
+        yield from _meshes(
+            data, name, base, to_map @ tile.transform, tile.up_axis, pictures[base.parent]
+        )
 
+    # Contents of one folder that name the same picture share it.
+    pictures: dict[Path, dict[str, NDArray[np.uint8]]] = defaultdict(dict)
     root = read_tileset(source)
     yield from walk(root, (source.resolve(),))
 
@@ -214,13 +219,14 @@ def _short(path: Path, source: Path) -> str:
 
 
 def _meshes(
-    data: bytes, name: str, base: Path, to_map: NDArray, up_axis: str
+    data: bytes, name: str, base: Path, to_map: NDArray, up_axis: str,
+    pictures: dict[str, NDArray[np.uint8]],
 ) -> Iterator[TileMesh]:
     """Decode one content; `to_map` (4, 4) takes tile coordinates to the map frame."""
     magic = data[:4]
     if magic == b'cmpt':
         for index, part in enumerate(_composite(data, name)):
-            yield from _meshes(part, f'{name}#{index}', base, to_map, up_axis)
+            yield from _meshes(part, f'{name}#{index}', base, to_map, up_axis, pictures)
         return
     center: NDArray[np.float64] = np.zeros(3)
     if magic == b'b3dm':
@@ -230,7 +236,8 @@ def _meshes(
     offset = np.eye(4)
     offset[:3, 3] = center
     matrix = to_map @ offset @ _UP_AXIS[up_axis]
-    for index, primitive in enumerate(decode_glb(data, name, lambda uri: _beside(base, uri))):
+    primitives = decode_glb(data, name, lambda uri: _beside(base, uri), pictures)
+    for index, primitive in enumerate(primitives):
         yield _to_mesh(primitive, f'{name}:{index}', matrix)
 
 
