@@ -4,16 +4,22 @@
 
 from urbanground_ros.tiles.b3dm import unwrap_b3dm
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.glb import encode_glb
 from urbanground_ros.tiles.gltf import decode_glb
-from urbanground_ros.tiles.gltf import encode_glb
 from urbanground_ros.tiles.gltf import Primitive
+from urbanground_ros.tiles.loading import load_tileset
 from urbanground_ros.tiles.mesh import TileMesh
-from urbanground_ros.tiles.tileset import load_tileset
+from urbanground_ros.tiles.sources import FolderSource
+from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import read_tileset
 from urbanground_ros.tiles.tileset import Tile
+from urbanground_ros.tiles.volumes import OrientedBox
 
 __all__ = [
+    'FolderSource',
+    'OrientedBox',
     'Primitive',
+    'Source',
     'Tile',
     'TileMesh',
     'TilesError',
