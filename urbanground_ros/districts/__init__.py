@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Built-in districts: invented cities as real 3D Tiles, with network and places."""
 
-from urbanground_ros.districts.catalog import cache_folder
 from urbanground_ros.districts.catalog import DEFAULT_DISTRICT
 from urbanground_ros.districts.catalog import district_names
 from urbanground_ros.districts.catalog import ensure_district
@@ -13,7 +12,6 @@ from urbanground_ros.districts.writer import write_district
 __all__ = [
     'DEFAULT_DISTRICT',
     'DistrictError',
-    'cache_folder',
     'district_names',
     'ensure_district',
     'resolve_region',

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 import hashlib
-import os
 from pathlib import Path
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ import pyproj
 
 from urbanground_ros.districts.errors import DistrictError
 from urbanground_ros.districts.writer import write_district
+from urbanground_ros.folders import cache_folder
 
 DEFAULT_DISTRICT = 'ching_lam'
 """The district that everything uses where no region is named."""
@@ -27,18 +27,6 @@ _SEEDS: Mapping[str, int] = {DEFAULT_DISTRICT: 852}
 def district_names() -> tuple[str, ...]:
     """Return the names of the built-in districts."""
     return tuple(_SEEDS)
-
-
-def cache_folder() -> Path:
-    """Return where derived files are kept; it need not exist yet.
-
-    `URBANGROUND_CACHE`, else `urbanground` in `XDG_CACHE_HOME`, else in `~/.cache`.
-    """
-    own = os.environ.get('URBANGROUND_CACHE')
-    if own:
-        return Path(own).expanduser()
-    base = os.environ.get('XDG_CACHE_HOME')
-    return (Path(base) if base else Path('~/.cache').expanduser()) / 'urbanground'
 
 
 def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> Path:

@@ -3,12 +3,16 @@
 """3D Tiles 1.0 and 1.1: tileset trees, and their contents as meshes in the map frame."""
 
 from urbanground_ros.tiles.b3dm import unwrap_b3dm
+from urbanground_ros.tiles.cache import DiskCache
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.glb import encode_glb
 from urbanground_ros.tiles.gltf import decode_glb
 from urbanground_ros.tiles.gltf import Primitive
+from urbanground_ros.tiles.http import HttpOptions
+from urbanground_ros.tiles.http import HttpSource
 from urbanground_ros.tiles.loading import load_tileset
 from urbanground_ros.tiles.mesh import TileMesh
+from urbanground_ros.tiles.opening import open_sources
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import read_tileset
@@ -16,7 +20,10 @@ from urbanground_ros.tiles.tileset import Tile
 from urbanground_ros.tiles.volumes import OrientedBox
 
 __all__ = [
+    'DiskCache',
     'FolderSource',
+    'HttpOptions',
+    'HttpSource',
     'OrientedBox',
     'Primitive',
     'Source',
@@ -26,6 +33,7 @@ __all__ = [
     'decode_glb',
     'encode_glb',
     'load_tileset',
+    'open_sources',
     'read_tileset',
     'unwrap_b3dm',
 ]
