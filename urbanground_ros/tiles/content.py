@@ -71,10 +71,11 @@ def open_tile(source: Source, tile: Tile, to_map: NDArray) -> Opened:
     failed = False
     for uri in (None,) if tile.subtree is not None else tile.contents:
         try:
-            if uri is None:
-                tiles.append(read_subtree(source, tile.subtree))  # type: ignore[arg-type]
-            else:
-                _open_content(source, tile, uri, to_map, meshes, tiles, warnings.append)
+            with telling_damage(f'{source.label(tile.base)}: {tile.name}', 'a tile'):
+                if uri is None:
+                    tiles.append(read_subtree(source, tile.subtree))  # type: ignore[arg-type]
+                else:
+                    _open_content(source, tile, uri, to_map, meshes, tiles, warnings.append)
         except TilesError as error:
             warnings.append(str(error))
             failed = True

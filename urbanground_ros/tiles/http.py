@@ -104,6 +104,7 @@ class HttpSource(Source):
         self._slots = threading.BoundedSemaphore(self._options.connections)
         self._local = threading.local()
         self._stale_told = False
+        self._closed = threading.Event()
 
     def resolve(self, base: str, uri: str) -> str:
         """Return the URL of a URI, without the key where the URI repeats it."""
@@ -149,6 +150,10 @@ class HttpSource(Source):
             self._cache.put(address, data)
         return unpacked(data, self.label(address))
 
+    def close(self) -> None:
+        """Let reads that wait for another try fail at once."""
+        self._closed.set()
+
     def _clean(self, url: str) -> str:
         """Return a URL without the secrets and the fragment, its path quoted."""
         parts = urlsplit(url)
@@ -170,10 +175,11 @@ class HttpSource(Source):
             except _PassingError as error:
                 said = error
             if attempt < self._options.tries:
-                time.sleep(min(max(wait, said.wait), _LONGEST_WAIT))
+                if self._closed.wait(min(max(wait, said.wait), _LONGEST_WAIT)):
+                    break
                 wait *= 2
         raise TilesError(
-            f'{self.label(address)}: {said}, after {self._options.tries} tries'
+            f'{self.label(address)}: {said}, after {attempt} tries'
         )
 
     def _get(self, address: str) -> bytes:

@@ -35,7 +35,7 @@ class OrientedBox:
     center: NDArray[np.float64]
     axes: NDArray[np.float64]
 
-    def transformed(self, matrix: NDArray[np.float64]) -> OrientedBox:
+    def transformed(self, matrix: NDArray) -> OrientedBox:
         """Return the box that a homogeneous transform (4, 4) makes of this one."""
         return OrientedBox(
             matrix[:3, :3] @ self.center + matrix[:3, 3], self.axes @ matrix[:3, :3].T
@@ -67,8 +67,17 @@ class OrientedBox:
 
     def contains(self, points: NDArray) -> NDArray[np.bool_]:
         """Tell for points (N, 3) which are inside."""
-        along = np.abs((points - self.center) @ self._directions.T)
-        return np.asarray((along <= self._lengths).all(axis=1))
+        return self.touches(points[:, None], 0.0)
+
+    def touches(self, shapes: NDArray, margin: float) -> NDArray[np.bool_]:
+        """Tell which shapes (N, K, 3), K points each, may reach within a margin of the box.
+
+        True for some that only pass by a corner.
+        """
+        along = (shapes - self.center) @ self._directions.T
+        reach = self._lengths + margin
+        over = (along.min(axis=1) <= reach) & (along.max(axis=1) >= -reach)
+        return np.asarray(over.all(axis=1))
 
 
 def bounding_box(
