@@ -212,6 +212,26 @@ def test_memory_is_bounded_and_what_is_seen_stays_covered(service):
     assert len(results[0]) < len(selection.add)
 
 
+def test_too_little_memory_does_not_fetch_again_and_again(service):
+    camera = Camera((0, 0, 60), (1, 0.2, -0.3))
+    with stream(service, memory=60_000) as streamer:
+        for _ in range(300):
+            streamer.update(camera)
+            time.sleep(0.001)
+        asked = len(service.requests)
+        for _ in range(100):
+            streamer.update(camera)
+            time.sleep(0.001)
+        assert len(service.requests) - asked < 20
+
+
+def test_cameras_may_look_straight_down(service):
+    down = Camera((40, 40, 100), (0, 0, -1))
+    with stream(service) as streamer:
+        selection = streamer.update(down, wait=True)
+    assert (covered(selection.add, np.array([[41.0, 42.0], [70.0, 10.3]])) == 1).all()
+
+
 def test_the_ground_nearby_is_the_finest_and_does_not_depend_on_the_camera(service):
     with stream(service) as streamer:
         expected = names(streamer.nearby((40, 40, 0), 30.0).meshes)

@@ -215,7 +215,7 @@ class Streamer:
     def _settle(self, view: View, wait: bool, limit: int | None) -> tuple[_Cut, bool]:
         """Walk the tree, and with `wait` go on until nothing more is to come.
 
-        It ends early where what is shown exceeds `limit` bytes: more would only add to it.
+        It ends early where the cut exceeds `limit` bytes: more would only add to it.
         """
         self._clock += 1
         while True:
@@ -223,11 +223,11 @@ class Streamer:
             cut = _Cut()
             filled = [self._walk(root, view, cut, wait) for root in self._roots]
             wanted = sorted(cut.wanted, key=lambda node: -cut.wanted[node])
-            too_large = limit is not None and _size(cut) > limit
+            if not wanted or (limit is not None and _size(cut) > limit):
+                return cut, all(filled)
             if not wait:
                 self._request(wanted[:max(self._batch - len(self._pending), 0)])
-            if not wait or not wanted or too_large:
-                return cut, all(filled)
+                return cut, False
             batch = wanted[:self._batch]
             self._request(batch)
             wait_for([node.future for node in batch if node.future is not None])
@@ -363,7 +363,8 @@ def _bridge(node: _Node, cut: _Cut) -> None:
 
 
 def _size(cut: _Cut) -> int:
-    return sum(nbytes for _, nbytes in {(node, node.nbytes) for node, _ in cut.shown})
+    """Return the bytes of what is shown and, as far as it was here before, of what is wanted."""
+    return sum(node.nbytes for node in {node for node, _ in cut.shown} | cut.wanted.keys())
 
 
 def _meshes(node: _Node, lost: tuple[_Node, ...]) -> tuple[TileMesh, ...]:

@@ -38,7 +38,7 @@ class Camera:
         vertical_fov: Radians.
         width: Pixels.
         height: Pixels.
-        up: (3,) not along `forward`.
+        up: (3,) what is up in the picture; any direction where it is along `forward`.
     """
 
     position: ArrayLike
@@ -57,7 +57,10 @@ class Camera:
     def planes(self) -> NDArray[np.float64]:
         """The four sides of the frustum and the plane of the eye (5, 4), normals inside."""
         forward = _unit(np.asarray(self.forward, np.float64))
-        right = _unit(np.cross(forward, np.asarray(self.up, np.float64)))
+        right = np.cross(forward, np.asarray(self.up, np.float64))
+        if np.linalg.norm(right) < 1e-6:
+            right = np.cross(forward, np.eye(3)[np.argmin(np.abs(forward))])
+        right = _unit(right)
         above = np.cross(right, forward)
         tall = math.tan(self.vertical_fov / 2)
         wide = tall * self.width / self.height
