@@ -175,8 +175,8 @@ class StandIn:
     """The service; a context manager.
 
     `faults` are (pattern, kind, times): paths that match fail as `kind` says, so often. The
-    kinds are a status, `slow`, `truncated`, `page`, `garbage`, `empty` and `elsewhere` (a
-    redirect to another host that has the key in it).
+    kinds are a status, `slow`, `truncated`, `page`, `garbage`, `message`, `empty` and
+    `elsewhere` (a redirect to another host).
     """
 
     def __init__(self, key: str | None = None) -> None:
@@ -280,6 +280,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         elif fault == 'garbage':
             self._answer(200, bytes(len(body)))
+        elif fault == 'message':
+            self._answer(200, b'{"error": "try again later"}', 'application/json')
         elif fault == 'empty':
             self._answer(200, b'')
         else:

@@ -141,6 +141,18 @@ def test_what_was_fetched_is_not_fetched_again(service, tmp_path):
     assert service.requests[first:] == ['/f2/12/tileset.json']
 
 
+@pytest.mark.parametrize('kind', ['garbage', 'empty', 'message'])
+def test_what_turns_out_damaged_is_not_kept(service, tmp_path, kind):
+    service.faults = [('L4', kind, 1), ('/f2/tileset.json', kind, 1)]
+    with pytest.raises(TilesError, match=r'not JSON|not a tileset'):
+        survey(source(service, DiskCache(tmp_path)))
+    # One for what is never there, one for the file of the L4 tile, then for its content.
+    for warnings in (2, 2, 1):
+        found = survey(source(service, DiskCache(tmp_path)), limit=20)
+        assert len(found.warnings) == warnings
+    assert found.meshes == 15
+
+
 def test_offline_uses_the_cache_and_nothing_else(service, tmp_path):
     survey(source(service, DiskCache(tmp_path)), limit=30)
     first = len(service.requests)

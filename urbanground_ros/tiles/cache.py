@@ -65,7 +65,7 @@ class DiskCache:
             if magic == _MAGIC and digest == hashlib.sha256(data).digest():
                 return Entry(data, max(0.0, time.time() - fetched))
         self._tell(f'has a damaged entry ({path.name}), which is fetched again')
-        path.unlink(missing_ok=True)
+        self.drop(address)
         return None
 
     def put(self, address: str, data: bytes) -> None:
@@ -84,6 +84,13 @@ class DiskCache:
                 self._used = (self._used or 0) + size - replaced
             except OSError as error:
                 self._tell(f'cannot be written ({error.strerror}), so nothing is kept')
+
+    def drop(self, address: str) -> None:
+        """Forget what is kept for an address."""
+        try:
+            self._path(address).unlink(missing_ok=True)
+        except OSError as error:
+            self._tell(f'cannot be written ({error.strerror})')
 
     def _path(self, address: str) -> Path:
         name = hashlib.sha256(address.encode()).hexdigest()

@@ -95,17 +95,20 @@ def _open_content(
     address = tile.base if inline else source.resolve(tile.base, uri)
     label = f'{source.label(tile.base)}: {tile.name}' if inline else source.label(address)
     data = source.fetch(tile.base, uri)
-    if not inline and data.lstrip()[:1] == b'{' and 'root' in parse_document(data, label):
-        tiles.append(read_tileset(source, address, tile, warn))
-        return
-
     def resolve(further: str) -> bytes:
         return source.fetch(address, further)
 
     decoder = _Decoder(resolve, to_map @ tile.transform, tile.up_axis, warn)
     name = tile.name if inline else source.short(address)
-    with telling_damage(label, 'a tile content'):
-        meshes.extend(decoder.meshes(data, name, label))
+    try:
+        if not inline and data.lstrip()[:1] == b'{' and 'root' in parse_document(data, label):
+            tiles.append(read_tileset(source, address, tile, warn))
+            return
+        with telling_damage(label, 'a tile content'):
+            meshes.extend(decoder.meshes(data, name, label))
+    except TilesError:
+        source.forget(address)
+        raise
 
 
 class _Decoder:

@@ -37,7 +37,10 @@ def split_glb(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
             raise TilesError(
                 f'{name}: starts with {data[:4]!r}, expected a binary glTF (b"glTF")'
             )
-        return _document(data, name), b''
+        document = _document(data, name)
+        if 'asset' not in document:
+            raise TilesError(f'{name}: JSON without asset, expected a glTF or a tileset')
+        return document, b''
     if len(data) < 20:
         raise TilesError(f'{name}: {len(data)} bytes, expected a binary glTF of 20 or more')
     version, length = struct.unpack_from('<II', data, 4)

@@ -150,6 +150,11 @@ class HttpSource(Source):
             self._cache.put(address, data)
         return unpacked(data, self.label(address))
 
+    def forget(self, address: str) -> None:
+        """Let go of the copy in the cache, unless there is no other."""
+        if self._cache is not None and not self._options.offline:
+            self._cache.drop(address)
+
     def close(self) -> None:
         """Let reads that wait for another try fail at once."""
         self._closed.set()

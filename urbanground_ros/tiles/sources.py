@@ -59,6 +59,9 @@ class Source(ABC):
         """
         return data_uri(uri) if uri.startswith('data:') else self.read(self.resolve(base, uri))
 
+    def forget(self, address: str) -> None:  # noqa: B027 - most keep nothing
+        """Let go of a copy of a file that turned out to be damaged."""
+
     def close(self) -> None:  # noqa: B027 - most have nothing to end
         """Let reads that wait for another try fail at once."""
 

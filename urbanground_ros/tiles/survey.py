@@ -101,6 +101,9 @@ class _Meter(Source):
     def identity(self, address: str) -> str:
         return self._source.identity(address)
 
+    def forget(self, address: str) -> None:
+        self._source.forget(address)
+
     def read(self, address: str) -> bytes:
         data = self._source.read(address)
         self._found.bytes += len(data)

@@ -127,9 +127,14 @@ def read_tileset(
         raise TilesError(f'{name}: leads back to itself, expected a tree of tilesets')
     if len(trail) > MAX_DEPTH:
         raise TilesError(f'{name}: more than {MAX_DEPTH} tilesets inside each other')
-    document = parse_document(source.read(address), name)
-    if not {'asset', 'root'} <= document.keys():
-        raise TilesError(f'{name}: not a tileset, expected an object with asset and root')
+    data = source.read(address)
+    try:
+        document = parse_document(data, name)
+        if not {'asset', 'root'} <= document.keys():
+            raise TilesError(f'{name}: not a tileset, expected an object with asset and root')
+    except TilesError:
+        source.forget(address)
+        raise
     with telling_damage(name, 'the schema of 3D Tiles 1.1'):
         asset = document['asset']
         if asset['version'] not in ('0.0', '1.0', '1.1'):
