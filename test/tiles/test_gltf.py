@@ -170,6 +170,22 @@ def test_draco_gives_the_same_box_as_plain():
     np.testing.assert_allclose(bounds(draco), bounds(plain), atol=1e-3)
 
 
+def test_a_draco_primitive_beside_a_plain_one():
+    data = real_file('3d-tiles-tools_gltf/BoxDraco.glb')
+    size = struct.unpack_from('<I', data, 12)[0]
+    document, binary = json.loads(data[20:20 + size]), data[28 + size:]
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], '<f4').tobytes()
+    binary += b'\0' * (-len(binary) % 4)
+    document['bufferViews'].append(
+        {'buffer': 0, 'byteOffset': len(binary), 'byteLength': len(points)})
+    document['accessors'].append({'bufferView': len(document['bufferViews']) - 1,
+                                  'componentType': 5126, 'count': 3, 'type': 'VEC3'})
+    document['meshes'][0]['primitives'].append(
+        {'attributes': {'POSITION': len(document['accessors']) - 1}})
+    draco, plain = decode_glb(glb(document, binary + points))
+    assert (len(draco.faces), len(plain.faces)) == (12, 1)
+
+
 def test_meshopt_gives_the_same_box_as_plain():
     plain = decode_glb(real_file('3d-tiles-tools_gltf/Box.glb'))[0]
     packed = decode_glb(real_file('3d-tiles-tools_gltf/BoxMeshopt.glb'))[0]

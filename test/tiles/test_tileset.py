@@ -255,6 +255,67 @@ def test_a_broken_tile_costs_only_itself(tmp_path, uri):
     assert uri in warnings[0]
 
 
+@pytest.mark.parametrize(('broken', 'said'), [
+    ({'transform': [float('nan')] * 16}, 'root/0 has transform'),
+    ({'transform': [1] * 15}, 'expected 16 numbers'),
+    ({'boundingVolume': {'box': [1, 2]}}, 'root/0: boundingVolume is box'),
+    ({'boundingVolume': {'region': [0, 9, 0, 9, 0, 0]}}, 'expected radians'),
+    ({'geometricError': -1}, 'root/0 has geometricError -1.0'),
+    ({'refine': 'MIX'}, "root/0 has refine 'MIX'"),
+    ({'content': {}}, 'root/0: damaged (KeyError'), ({'content': {'uri': 5}}, 'root/0: damaged'),
+    ({'children': [[]]}, 'root/0/0: damaged'),
+])
+def test_a_broken_entry_costs_its_tile(tmp_path, broken, said):
+    write_corner(tmp_path, 'corner.glb')
+    entry = {'boundingVolume': VOLUME, 'geometricError': 0, **broken}
+    source = write_tileset(tmp_path, {
+        'transform': in_frame(), 'children': [entry, tile('corner.glb')],
+    })
+    warnings = []
+    assert len(list(load_tileset(source, FRAME, warnings))) == 1
+    assert len(warnings) == 1
+    assert said in warnings[0]
+    assert str(source) in warnings[0]
+    assert '\n' not in warnings[0]
+
+
+def test_a_composite_keeps_what_can_be_used(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    glb = (tmp_path / 'corner.glb').read_bytes()
+    features = b'{"BATCH_LENGTH":0}  '
+    b3dm = struct.pack('<4s6I', b'b3dm', 1, 48 + len(glb), 20, 0, 0, 0) + features + glb
+    i3dm = struct.pack('<4sII', b'i3dm', 1, 12)
+    (tmp_path / 'mixed.cmpt').write_bytes(
+        struct.pack('<4sIII', b'cmpt', 1, 28 + len(b3dm), 2) + i3dm + b3dm)
+    source = write_tileset(tmp_path, {'transform': in_frame(), 'content': {'uri': 'mixed.cmpt'}})
+    warnings = []
+    assert len(list(load_tileset(source, FRAME, warnings))) == 1
+    assert warnings == [f'{tmp_path / "mixed.cmpt"}#0: instanced models (i3dm) are not '
+                        'supported, expected glTF, b3dm or cmpt']
+
+
+def test_contents_of_the_extension_for_several(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    for key in ('contents', 'content'):
+        source = write_tileset(tmp_path, {'transform': in_frame(), 'extensions': {
+            '3DTILES_multiple_contents': {key: [{'uri': 'corner.glb'}, {'url': 'corner.glb'}]},
+        }}, version='1.0')
+        assert len(list(load_tileset(source, FRAME))) == 2
+
+
+def test_tilesets_inside_each_other_are_stopped(tmp_path):
+    write_corner(tmp_path, 'corner.glb')
+    for number in range(140):
+        write_tileset(tmp_path, {'transform': in_frame() if number == 0 else
+                                 np.eye(4).ravel().tolist(),
+                                 'content': {'uri': f'{number + 1}.json'}}, f'{number}.json')
+    write_tileset(tmp_path, {'content': {'uri': 'corner.glb'}}, '140.json')
+    warnings = []
+    assert not list(load_tileset(tmp_path / '0.json', FRAME, warnings))
+    assert len(warnings) == 1
+    assert 'more than 128 tilesets inside each other' in warnings[0]
+
+
 @pytest.mark.parametrize(('text', 'said'), [
     (None, 'No such file'), ('{', 'not JSON'), ('[]', 'not a tileset'),
     ('{"type": "FeatureCollection"}', 'not a tileset'),

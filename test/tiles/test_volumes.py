@@ -2,11 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounding volumes: every kind becomes a box that holds it."""
 
+from pathlib import Path
+import re
+
 import numpy as np
 import pytest
 
+from urbanground_ros.geo import ecef_to_geodetic
 from urbanground_ros.geo import geodetic_to_ecef
+from urbanground_ros.geo import wgs84_to_hk80
 from urbanground_ros.tiles import OrientedBox
+from urbanground_ros.tiles import read_tileset
 from urbanground_ros.tiles.volumes import bounding_box
 
 
@@ -54,3 +60,22 @@ def test_boxes_behind_a_plane_are_outside():
     assert not box.outside(up)
     assert box.outside(np.array([[0.0, 0, -1, 0]]))
     assert not box.outside(np.array([[0.0, 0, -1, 5.5]]))
+
+
+def test_real_tiles_of_hong_kong_lie_where_their_names_say():
+    data = Path(__file__).resolve().parents[2].parent / 'shared' / 'data'
+    path = data / 'f2_ho_man_tin_tileset' / 'tileset.json'
+    if not path.is_file():
+        pytest.skip('sample f2_ho_man_tin_tileset is not here')
+    tiles = [read_tileset(path)]
+    for tile in tiles:
+        tiles += tile.children
+        ix, iy, level = map(int, re.findall(r'\d+', tile.contents[0])[:3])
+        size = 150.0 * 2 ** level
+        latitude, longitude, _ = ecef_to_geodetic(tile.bounds.center)
+        place = np.array(wgs84_to_hk80(latitude, longitude))
+        grid = 800_000 + (np.array([ix, iy]) + 0.5) * size
+        np.testing.assert_allclose(place, grid, atol=1.0)
+        np.testing.assert_allclose(
+            np.sort(np.linalg.norm(tile.bounds.axes, axis=1))[1:], size / 2, rtol=0.02)
+    assert len(tiles) == 15

@@ -123,6 +123,7 @@ class DiskCache:
 
 
 def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, without flushing: the digest finds what a crash cut."""
     handle, temporary = tempfile.mkstemp(prefix='.', dir=path.parent)
     try:
         with os.fdopen(handle, 'wb') as file:

@@ -93,7 +93,7 @@ class _Node:
 
     @property
     def ready(self) -> bool:
-        """Whether what it has to show is here, if that is nothing."""
+        """Whether what it has to show, if anything, is here."""
         return self.empty or self.meshes is not None
 
 
