@@ -155,7 +155,6 @@ class Streamer:
         self.warnings: list[str] = []
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix='tiles')
         self._batch = 4 * workers
-        self._sources = tuple(sources)
         self._roots = [
             self._node(source, read_tileset(source, warn=self._warn), None) for source in sources
         ]
@@ -197,9 +196,9 @@ class Streamer:
         return self._used
 
     def close(self) -> None:
-        """End the threads and the sources; what is still being fetched is dropped."""
-        for source in self._sources:
-            source.close()
+        """End the threads, and the sources that they still fetch from."""
+        for node in self._pending:
+            node.source.close()
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def __enter__(self) -> Streamer:
