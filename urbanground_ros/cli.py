@@ -172,6 +172,18 @@ def _run_score(options: argparse.Namespace, _: list[str]) -> int:
     return rescore_path(options.records)
 
 
+# -- tiles --------------------------------------------------------------------------------
+
+def _add_tiles(parser: argparse.ArgumentParser) -> None:
+    from urbanground_ros.tiles.command import add_arguments
+    add_arguments(parser)
+
+
+def _run_tiles(options: argparse.Namespace, _: list[str]) -> int:
+    from urbanground_ros.tiles.command import run
+    return run(options)
+
+
 COMMANDS: dict[str, Command] = {
     'eval': Command('evaluate agents and navigation stacks: city, bridge, scoring, table, report',
                     _add_eval, _run_eval),
@@ -183,6 +195,8 @@ COMMANDS: dict[str, Command] = {
     'runner': Command('drive running nodes through an evaluation', _add_runner, _run_runner, True),
     'tasks': Command('generate tasks and verify them with the oracle', _add_tasks, _run_tasks),
     'score': Command('score records again from their trajectories', _add_score, _run_score),
+    'tiles': Command('look into 3D Tiles, and fetch them for use offline',
+                     _add_tiles, _run_tiles),
 }
 
 

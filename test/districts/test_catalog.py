@@ -9,12 +9,12 @@ import sys
 
 import pytest
 
-from urbanground_ros.districts import cache_folder
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.districts import district_names
 from urbanground_ros.districts import DistrictError
 from urbanground_ros.districts import ensure_district
 from urbanground_ros.districts import resolve_region
+from urbanground_ros.folders import cache_folder
 
 WRITE = (
     'import sys; from pathlib import Path; from urbanground_ros.districts import ensure_district;'

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Binary glTF: what is written reads back, real files decode, damage is told in one line."""
 
+import base64
 from io import BytesIO
 import json
 from pathlib import Path
@@ -14,8 +15,10 @@ import pytest
 from urbanground_ros.tiles import decode_glb
 from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import encode_image
+from urbanground_ros.tiles import Primitive
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles import TilesError
+from urbanground_ros.tiles.gltf import decode_gltf
 
 DATA = Path(__file__).resolve().parents[2].parent / 'shared' / 'data'
 
@@ -52,6 +55,10 @@ def glb(document: dict, binary: bytes = b'') -> bytes:
         struct.pack('<II', len(text), 0x4E4F534A), text,
         struct.pack('<II', len(binary), 0x004E4942), binary,
     ])
+
+
+def bounds(part: Primitive) -> np.ndarray:
+    return np.array([part.positions.min(axis=0), part.positions.max(axis=0)])
 
 
 def one_mesh(
@@ -178,18 +185,55 @@ def test_draco_gives_the_same_box_as_plain():
     plain = decode_glb(real_file('3d-tiles-tools_gltf/Box.glb'))[0]
     draco = decode_glb(real_file('3d-tiles-tools_gltf/BoxDraco.glb'))[0]
     assert len(draco.faces) == len(plain.faces) == 12
-    np.testing.assert_allclose(draco.positions.min(axis=0), plain.positions.min(axis=0), atol=1e-3)
-    np.testing.assert_allclose(draco.positions.max(axis=0), plain.positions.max(axis=0), atol=1e-3)
+    np.testing.assert_allclose(bounds(draco), bounds(plain), atol=1e-3)
 
 
-@pytest.mark.parametrize('path', [
-    '3d-tiles-tools_gltf/BoxMeshopt.glb', 'cesium-native_3dtiles/content/CesiumBalloonKTX2.glb',
+def test_a_draco_primitive_beside_a_plain_one():
+    data = real_file('3d-tiles-tools_gltf/BoxDraco.glb')
+    size = struct.unpack_from('<I', data, 12)[0]
+    document, binary = json.loads(data[20:20 + size]), data[28 + size:]
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], '<f4').tobytes()
+    binary += b'\0' * (-len(binary) % 4)
+    document['bufferViews'].append(
+        {'buffer': 0, 'byteOffset': len(binary), 'byteLength': len(points)})
+    document['accessors'].append({'bufferView': len(document['bufferViews']) - 1,
+                                  'componentType': 5126, 'count': 3, 'type': 'VEC3'})
+    document['meshes'][0]['primitives'].append(
+        {'attributes': {'POSITION': len(document['accessors']) - 1}})
+    draco, plain = decode_glb(glb(document, binary + points))
+    assert (len(draco.faces), len(plain.faces)) == (12, 1)
+
+
+def test_meshopt_gives_the_same_box_as_plain():
+    plain = decode_glb(real_file('3d-tiles-tools_gltf/Box.glb'))[0]
+    packed = decode_glb(real_file('3d-tiles-tools_gltf/BoxMeshopt.glb'))[0]
+    assert len(packed.faces) == len(plain.faces) == 12
+    assert len(packed.positions) == len(plain.positions)
+    np.testing.assert_allclose(
+        bounds(packed), bounds(plain), atol=1e-3
+    )
+    corners = {tuple(p) for p in plain.positions.round(2).tolist()}
+    assert {tuple(p) for p in packed.positions.round(2).tolist()} == corners
+
+
+@pytest.mark.parametrize(('path', 'faces', 'texture'), [
+    # Points, which are left out.
+    ('loadersgl_3dtiles/content/helsinki-meshopt_0.glb', 0, None),
+    ('loadersgl_3dtiles/content/BoxTextured_meshopt.glb', 12, (256, 256, 3)),
+    ('cesium-native_3dtiles/content/Duck-vp-12-vt-12-vn-12.glb', 4212, (512, 512, 3)),
+    ('cesium-native_3dtiles/content/CesiumBalloonKTX2.glb', 13224, (1024, 1024, 3)),
 ])
-def test_an_unknown_required_extension_is_named(path):
-    data = real_file(path)
-    with pytest.raises(TilesError, match=r'sample: requires (EXT_meshopt|KHR_texture_b)') as error:
+def test_real_packed_files(path, faces, texture):
+    parts = decode_glb(real_file(path))
+    assert sum(len(part.faces) for part in parts) == faces
+    textures = [part.texture for part in parts if part.texture is not None]
+    assert ([t.shape for t in textures[:1]] or [None]) == [texture]
+
+
+def test_an_unknown_required_extension_is_named():
+    data = glb({'extensionsRequired': ['KHR_unheard_of', 'KHR_materials_unlit']})
+    with pytest.raises(TilesError, match='sample: requires KHR_unheard_of, expected'):
         decode_glb(data, 'sample')
-    assert '\n' not in str(error.value)
 
 
 @pytest.mark.parametrize('data', [
@@ -222,3 +266,126 @@ def test_an_index_beyond_the_vertices_is_told():
     broken = TileMesh(mesh.name, mesh.positions, mesh.normals, mesh.uvs, mesh.faces + np.uint32(9))
     with pytest.raises(TilesError, match='index 12, expected below 4'):
         decode_glb(encode_glb([broken]))
+
+
+def boxed(**changes: object) -> bytes:
+    """Return a written square with parts of its JSON exchanged."""
+    data = encode_glb([square(texture=picture())], image_format='PNG')
+    size = struct.unpack_from('<I', data, 12)[0]
+    return glb({**json.loads(data[20:20 + size]), **changes}, data[28 + size:])
+
+
+@pytest.mark.parametrize(('changes', 'said'), [
+    ({'bufferViews': [{'buffer': 0, 'byteOffset': 0, 'byteLength': 1 << 40}] * 9},
+     'bytes 0 to 1099511627776, expected within'),
+    ({'bufferViews': [{'buffer': 0, 'byteOffset': -8, 'byteLength': 4}] * 9}, 'bytes -8 to -4'),
+    ({'accessors': [{'count': 1 << 40, 'type': 'VEC3', 'componentType': 5126}] * 9},
+     '1099511627776 vertices and indices, expected 0 to'),
+    ({'accessors': [{'count': -4, 'type': 'VEC3', 'componentType': 5126}] * 9},
+     '-4 vertices and indices'),
+    ({'accessors': [{'count': 1, 'type': 'VEC3', 'componentType': 5126, 'bufferView': 99}] * 9},
+     'IndexError'),
+    ({'bufferViews': [{'buffer': 0, 'byteLength': 4, 'extensions': {'EXT_meshopt_compression': {
+        'buffer': 0, 'byteLength': 16, 'count': 1 << 30, 'byteStride': 16,
+        'mode': 'ATTRIBUTES'}}}] * 9}, 'bytes in packed buffer views'),
+    ({'bufferViews': [{'buffer': 0, 'byteLength': 4, 'extensions': {'EXT_meshopt_compression': {
+        'buffer': 0, 'byteLength': 16, 'count': 4, 'byteStride': 12,
+        'mode': 'ATTRIBUTES'}}}] * 9}, 'damaged'),
+])
+def test_a_file_that_lies_costs_the_part_that_lies(changes, said):
+    scene = decode_gltf(boxed(**changes), 'sample')
+    assert not scene.primitives or scene.primitives[0].texture is None
+    assert any(said in line for line in scene.warnings)
+    assert all(line.startswith('sample: ') and '\n' not in line for line in scene.warnings)
+
+
+def test_a_picture_that_unpacks_to_too_much_is_left_out():
+    buffer = BytesIO()
+    Image.new('1', (9_000, 9_000)).save(buffer, 'PNG')
+    body = base64.b64encode(buffer.getvalue()).decode()
+    scene = decode_gltf(boxed(images=[{'uri': f'data:image/png;base64,{body}'}]), 'sample')
+    assert scene.primitives[0].texture is None
+    assert scene.warnings == ('sample: 81000000 pixels, expected 0 to 67108864',)
+
+
+def test_a_missing_picture_is_a_plain_color():
+    def resolve(uri: str) -> bytes:
+        raise TilesError(f'{uri}: not there, expected a picture')
+    scene = decode_gltf(boxed(images=[{'uri': 'gone.png'}]), 'sample', resolve)
+    (part,) = scene.primitives
+    assert part.texture is None
+    assert scene.warnings == ('gone.png: not there, expected a picture',)
+
+
+def test_transforms_that_are_not_finite_are_refused():
+    with pytest.raises(TilesError, match='transform of node 0 is not finite'):
+        decode_gltf(boxed(nodes=[{'mesh': 0, 'scale': [float('nan'), 1, 1]}]), 'sample')
+
+
+def test_nodes_that_multiply_are_stopped():
+    nodes = [{'children': [k + 1, k + 1]} for k in range(60)] + [{'mesh': 0}]
+    with pytest.raises(TilesError, match='nodes, expected 0 to'):
+        decode_gltf(boxed(nodes=nodes, scenes=[{'nodes': [0]}]), 'sample')
+
+
+def test_one_broken_primitive_leaves_the_other():
+    data = encode_glb([square('a'), square('b')])
+    size = struct.unpack_from('<I', data, 12)[0]
+    document = json.loads(data[20:20 + size])
+    document['meshes'][0]['primitives'][0]['attributes']['POSITION'] = 77
+    scene = decode_gltf(glb(document, data[28 + size:]), 'sample')
+    assert len(scene.primitives) == len(scene.warnings) == 1
+    assert 'primitive 0 of mesh 0' in scene.warnings[0]
+
+
+def test_sparse_accessors_change_single_values():
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], '<f4').tobytes()
+    more = np.array([1], '<u2').tobytes() + bytes(2) + np.array([9, 0, 0], '<f4').tobytes()
+    data = one_mesh(
+        {'attributes': {'POSITION': 0}}, points + more,
+        [{'buffer': 0, 'byteLength': 36}, {'buffer': 0, 'byteOffset': 36, 'byteLength': 2},
+         {'buffer': 0, 'byteOffset': 40, 'byteLength': 12}],
+        [{'bufferView': 0, 'componentType': 5126, 'count': 3, 'type': 'VEC3', 'sparse': {
+            'count': 1, 'indices': {'bufferView': 1, 'componentType': 5123},
+            'values': {'bufferView': 2}}}],
+    )
+    np.testing.assert_array_equal(
+        decode_glb(data)[0].positions, [[0, 0, 0], [9, 0, 0], [0, 1, 0]]
+    )
+
+
+def test_texture_transforms_scale_turn_and_shift():
+    data = boxed()
+    size = struct.unpack_from('<I', data, 12)[0]
+    document = json.loads(data[20:20 + size])
+    texture = document['materials'][0]['pbrMetallicRoughness']['baseColorTexture']
+    texture['extensions'] = {'KHR_texture_transform': {
+        'scale': [2, 1], 'rotation': np.pi / 2, 'offset': [0.5, 0.25],
+    }}
+    (part,) = decode_glb(glb(document, data[28 + size:]))
+    # As the extension's matrices say: u' = cos u + sin v, v' = -sin u + cos v.
+    np.testing.assert_allclose(part.uvs[0], (1.5, 0.25), atol=1e-6)
+    np.testing.assert_allclose(part.uvs[1], (1.5, -1.75), atol=1e-6)
+
+
+def test_cesium_rtc_is_a_center_in_the_axes_of_the_tile():
+    scene = decode_gltf(boxed(extensions={'CESIUM_RTC': {'center': [1, 2, 3]}}), 'sample')
+    np.testing.assert_array_equal(scene.center, (1, 2, 3))
+    with pytest.raises(TilesError, match='CESIUM_RTC center'):
+        decode_gltf(boxed(extensions={'CESIUM_RTC': {'center': [1, 2]}}), 'sample')
+
+
+@pytest.mark.parametrize(('path', 'flips'), [
+    ('3d-tiles-tools_gltf/BoxMeshopt.glb', 200), ('3d-tiles-tools_gltf/BoxDraco.glb', 200),
+    ('loadersgl_3dtiles/CesiumJS/VNext/agi-ktx2/0/0.glb', 6),
+])
+def test_no_flipped_byte_of_a_packed_file_escapes_as_another_error(path, flips):
+    data = real_file(path)
+    rng = np.random.default_rng(4)
+    for position in rng.integers(0, len(data), flips):
+        broken = bytearray(data)
+        broken[position] ^= 1 << int(rng.integers(8))
+        try:
+            decode_gltf(bytes(broken))
+        except TilesError as error:
+            assert '\n' not in str(error)  # noqa: PT017

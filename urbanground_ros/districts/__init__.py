@@ -25,7 +25,6 @@ both levels, and a vertical feature that is not enabled, so that no route leads 
 take the stairs, escalator or ramp of the same podium.
 """
 
-from urbanground_ros.districts.catalog import cache_folder
 from urbanground_ros.districts.catalog import DEFAULT_DISTRICT
 from urbanground_ros.districts.catalog import district_names
 from urbanground_ros.districts.catalog import ensure_district
@@ -48,7 +47,6 @@ __all__ = [
     'Stepped',
     'Street',
     'Use',
-    'cache_folder',
     'district_names',
     'ensure_district',
     'resolve_region',

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 import shutil
 import tempfile
@@ -20,6 +19,7 @@ from urbanground_ros.districts.plans import CHING_LAM
 from urbanground_ros.districts.plans import PLANS
 from urbanground_ros.districts.progress import Bar
 from urbanground_ros.districts.writer import write_district
+from urbanground_ros.folders import cache_folder
 
 DEFAULT_DISTRICT = CHING_LAM.name
 """The district that everything uses where no region is named."""
@@ -29,18 +29,6 @@ DEFAULT_DISTRICT = CHING_LAM.name
 def district_names() -> tuple[str, ...]:
     """Return the names of the built-in districts."""
     return tuple(PLANS)
-
-
-def cache_folder() -> Path:
-    """Return where derived files are kept; it need not exist yet.
-
-    `URBANGROUND_CACHE`, else `urbanground` in `XDG_CACHE_HOME`, else in `~/.cache`.
-    """
-    own = os.environ.get('URBANGROUND_CACHE')
-    if own:
-        return Path(own).expanduser()
-    base = os.environ.get('XDG_CACHE_HOME')
-    return (Path(base) if base else Path('~/.cache').expanduser()) / 'urbanground'
 
 
 def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> Path:

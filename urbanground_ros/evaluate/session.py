@@ -16,7 +16,6 @@ from typing import Any
 
 from PIL import Image
 
-from urbanground_ros.districts import cache_folder
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
@@ -24,11 +23,12 @@ from urbanground_ros.evaluate.picture import EpisodePictures
 from urbanground_ros.evaluate.plan import find_record
 from urbanground_ros.evaluate.plan import make_plan
 from urbanground_ros.evaluate.plan import Planned
-from urbanground_ros.evaluate.progress import Progress
 from urbanground_ros.evaluate.report import write_report
 from urbanground_ros.evaluate.table import render
 from urbanground_ros.files import make_folder
 from urbanground_ros.files import write_atomically
+from urbanground_ros.folders import cache_folder
+from urbanground_ros.progress import Progress
 from urbanground_ros.scoring import Outcome
 
 #: So many failures one after the other are the city's or the machine's, not a task's.

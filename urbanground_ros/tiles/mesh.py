@@ -9,10 +9,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+#: The base color that changes nothing, linear RGBA.
+WHITE = (1.0, 1.0, 1.0, 1.0)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class TileMesh:
     """One drawable part of a tile, one material.
+
+    Meshes are compared by identity, so they may be keys.
 
     `positions` and `normals` are (N, 3) float32 in metres, in the map frame (ENU) when read
     by `load_tileset`. `uvs` are (N, 2) float32 with v up (origin at the bottom left), and
@@ -27,8 +32,14 @@ class TileMesh:
     uvs: NDArray[np.float32] | None
     faces: NDArray[np.uint32]
     texture: NDArray[np.uint8] | None = None
-    color: tuple[float, float, float, float] = (1.0, 1.0, 1.0, 1.0)
+    color: tuple[float, float, float, float] = WHITE
     unlit: bool = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all its arrays; a texture that meshes share counts in each."""
+        arrays = (self.positions, self.normals, self.uvs, self.faces, self.texture)
+        return sum(array.nbytes for array in arrays if array is not None)
 
 
 def vertex_normals(positions: NDArray, faces: NDArray) -> NDArray[np.float64]:

@@ -1,285 +1,303 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""3D Tiles 1.0 and 1.1: reads the tree of a tileset and the meshes of its finest level.
+"""The tree of a tileset: explicit tiles, and those that external and implicit ones lead to.
 
-Source: OGC 22-025r4, 3D Tiles Specification 1.1.
+Source: OGC 22-025r4, 3D Tiles Specification 1.1; 3DTILES_implicit_tiling and
+3DTILES_multiple_contents for 1.0.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 import json
-import logging
-from pathlib import Path
-import struct
+import math
+import os
 from typing import Any
-from urllib.parse import unquote
-from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from urbanground_ros.geo.frames import LocalFrame
-from urbanground_ros.tiles.b3dm import unwrap_b3dm
+from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
-from urbanground_ros.tiles.gltf import data_uri
-from urbanground_ros.tiles.gltf import decode_glb
-from urbanground_ros.tiles.gltf import Primitive
-from urbanground_ros.tiles.mesh import TileMesh
-from urbanground_ros.tiles.mesh import unit
-from urbanground_ros.tiles.mesh import vertex_normals
+from urbanground_ros.tiles.limits import Budget
+from urbanground_ros.tiles.limits import MAX_DEPTH
+from urbanground_ros.tiles.limits import MAX_TILES
+from urbanground_ros.tiles.sources import FolderSource
+from urbanground_ros.tiles.sources import Source
+from urbanground_ros.tiles.volumes import bounding_box
+from urbanground_ros.tiles.volumes import OrientedBox
 
-_LOG = logging.getLogger(__name__)
-_DEEPEST_TILE = 128
-# From the axes of the content to Z up, by the tileset's `asset.gltfUpAxis`.
-_UP_AXIS = {
-    'X': np.array([[0.0, 0, -1, 0], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1]]),
-    'Y': np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),
-    'Z': np.eye(4),
-}
+SUPPORTED_EXTENSIONS = frozenset({
+    '3DTILES_content_gltf',
+    '3DTILES_implicit_tiling',
+    '3DTILES_metadata',
+    '3DTILES_multiple_contents',
+})
+
+Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Tile:
-    """One tile of an explicit tree, in Earth-centred coordinates.
+class ImplicitTiling:
+    """How the tiles below an implicit root are found.
 
-    `transform` (4, 4) float64 takes the content (Z up) to ECEF, the parents' transforms
-    included; `volume` is the bounding volume as the file has it, in the coordinates that
-    `transform` takes to ECEF (a region is geographic). `contents` are URIs relative to
-    `base`, the file of the tileset it belongs to. `geometric_error` in metres.
+    `branches` is 4 for a quadtree, 8 for an octree; `subtrees` and `contents` are templates of
+    URIs; `levels` is how many levels the whole tree has at most.
+    """
+
+    branches: int
+    subtree_levels: int
+    levels: int
+    subtrees: str
+    contents: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Subtree:
+    """A subtree of an implicit tiling that has not been read: `at` is (level, x, y, z)."""
+
+    tiling: ImplicitTiling
+    root: Tile
+    at: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Tile:
+    """One tile, in Earth-centred coordinates.
+
+    Attributes:
+        name: Its place in its tileset file, such as `root/0/3`.
+        base: Address of the tileset file it belongs to; URIs are relative to it.
+        transform: (4, 4) float64, takes the content (Z up) to ECEF, parents' included.
+        volume: The bounding volume as the file has it, in the coordinates that `transform`
+            takes to ECEF (a region is geographic).
+        bounds: The same as a box in ECEF.
+        geometric_error: Metres.
+        refine: `ADD` or `REPLACE`.
+        contents: URIs; what each is shows when it is opened.
+        children: The explicit ones.
+        up_axis: `X`, `Y` or `Z`: which axis of a glTF content is up.
+        viewer: Where the viewer must be for the tile to count (ECEF), None for anywhere.
+        subtree: What implicit tiling has in its place.
+        trail: Identities of the tileset files that led here, for cycles.
     """
 
     name: str
-    base: Path
+    base: str
     transform: NDArray[np.float64]
     volume: dict[str, Any]
+    bounds: OrientedBox
     geometric_error: float
     refine: str
     contents: tuple[str, ...]
     children: tuple[Tile, ...]
     up_axis: str
+    viewer: OrientedBox | None = None
+    subtree: Subtree | None = None
+    trail: tuple[str, ...] = ()
 
 
 def read_tileset(
-    source: Path, transform: NDArray | None = None, refine: str = 'REPLACE'
+    source: Source | str | os.PathLike[str],
+    address: str | None = None,
+    parent: Tile | None = None,
+    warn: Warn | None = None,
 ) -> Tile:
     """Return the root tile of a tileset file, with its explicit children.
 
-    External tilesets stay contents until they are asked for. `transform` and `refine` come
-    from the tile that refers to this file, where one does.
+    What external tilesets and subtrees hold stays out until a tile is opened. A broken tile
+    below the root costs itself and its children, and a line to `warn`.
+
+    Args:
+        source: Where to read, or the path of a tileset file.
+        address: Which file of the source, its root where none is given.
+        parent: The tile that refers to this file, where one does.
+        warn: Takes the lines about broken tiles; they raise where there is none.
 
     Raises:
-        TilesError: the file is missing, or is not a tileset.
+        TilesError: the file is missing, is not a tileset, or its root is broken.
     """
+    if not isinstance(source, Source):
+        source = FolderSource(source)
+    address = source.root if address is None else address
+    trail = () if parent is None else parent.trail
+    name, identity = source.label(address), source.identity(address)
+    if identity in trail:
+        raise TilesError(f'{name}: leads back to itself, expected a tree of tilesets')
+    if len(trail) > MAX_DEPTH:
+        raise TilesError(f'{name}: more than {MAX_DEPTH} tilesets inside each other')
+    data = source.read(address)
     try:
-        document = json.loads(source.read_bytes())
-    except OSError as error:
-        raise TilesError(f'{source}: {error.strerror}, expected a tileset.json') from error
-    except ValueError as error:
-        raise TilesError(f'{source}: not JSON, expected a tileset.json') from error
-    if not isinstance(document, dict) or not {'asset', 'root'} <= document.keys():
-        raise TilesError(f'{source}: not a tileset, expected an object with asset and root')
-    try:
+        document = parse_document(data, name)
+        if not {'asset', 'root'} <= document.keys():
+            raise TilesError(f'{name}: not a tileset, expected an object with asset and root')
+    except TilesError:
+        source.forget(address)
+        raise
+    with telling_damage(name, 'the schema of 3D Tiles 1.1'):
         asset = document['asset']
         if asset['version'] not in ('0.0', '1.0', '1.1'):
+            raise TilesError(f'{name}: asset.version {asset["version"]!r}, expected 1.0 or 1.1')
+        unknown = set(document.get('extensionsRequired', [])) - SUPPORTED_EXTENSIONS
+        if unknown:
             raise TilesError(
-                f'{source}: asset.version {asset["version"]!r}, expected 1.0 or 1.1'
-            )
-        required = set(document.get('extensionsRequired', [])) - {'3DTILES_content_gltf'}
-        if required:
-            raise TilesError(
-                f'{source}: requires {", ".join(sorted(required))}, expected explicit tiles'
+                f'{name}: requires {", ".join(sorted(unknown))}, expected only '
+                f'{", ".join(sorted(SUPPORTED_EXTENSIONS))}'
             )
         up_axis = str(asset.get('gltfUpAxis', 'Y')).upper()
-        if up_axis not in _UP_AXIS:
-            raise TilesError(f'{source}: gltfUpAxis {up_axis!r}, expected X, Y or Z')
-        start = np.eye(4) if transform is None else transform
-        return _tile(document['root'], source, start, refine, up_axis, 'root', 0)
-    except TilesError:
-        raise
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise TilesError(
-            f'{source}: {type(error).__name__} {error}, expected the schema of 3D Tiles 1.1'
-        ) from error
+        if up_axis not in ('X', 'Y', 'Z'):
+            raise TilesError(f'{name}: gltfUpAxis {up_axis!r}, expected X, Y or Z')
+        reader = _Reader(address, name, up_axis, (*trail, identity), warn)
+        if parent is None:
+            return reader.tile(document['root'], np.eye(4), 'REPLACE', 'root', 0)
+        return reader.tile(document['root'], parent.transform, parent.refine, 'root', 0)
 
 
-def _tile(
-    entry: dict[str, Any],
-    source: Path,
-    parent: NDArray,
-    refine: str,
-    up_axis: str,
-    name: str,
-    depth: int,
-) -> Tile:
-    if depth > _DEEPEST_TILE:
-        raise TilesError(f'{source}: {name} is nested deeper than {_DEEPEST_TILE} tiles')
-    if 'implicitTiling' in entry:
-        raise TilesError(f'{source}: {name} has implicitTiling, expected explicit children')
-    transform = parent
-    if 'transform' in entry:
-        transform = parent @ np.asarray(entry['transform'], np.float64).reshape(4, 4).T
-    # Lower case is what tilesets made before 1.0 have.
-    refine = str(entry.get('refine', refine)).upper()
-    if refine not in ('ADD', 'REPLACE'):
-        raise TilesError(f'{source}: {name} has refine {refine!r}, expected ADD or REPLACE')
-    contents = entry.get('contents') or ([entry['content']] if 'content' in entry else [])
-    return Tile(
-        name=name,
-        base=source,
-        transform=transform,
-        volume=entry.get('boundingVolume', {}),
-        geometric_error=float(entry.get('geometricError', 0.0)),
-        refine=refine,
-        # `url` is the name that 3D Tiles had for `uri` before 1.0.
-        contents=tuple(c['uri'] if 'uri' in c else c['url'] for c in contents),
-        children=tuple(
-            _tile(child, source, transform, refine, up_axis, f'{name}/{index}', depth + 1)
-            for index, child in enumerate(entry.get('children', []))
-        ),
-        up_axis=up_axis,
-    )
-
-
-def load_tileset(
-    source: Path, frame: LocalFrame, warnings: list[str] | None = None
-) -> Iterator[TileMesh]:
-    """Yield the meshes of the finest level of a tileset, in the map frame.
-
-    A tile that cannot be used costs that tile only: one line about it goes to the log, and
-    to `warnings` where a list is given.
+def parse_document(data: bytes, name: str) -> dict[str, Any]:
+    """Return the object in a JSON file of a tileset.
 
     Raises:
-        TilesError: `source` itself is not a tileset.
+        TilesError: not JSON, or not an object.
     """
-    to_map = np.linalg.inv(frame.matrix)
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise TilesError(f'{name}: not JSON, expected a tileset.json') from error
+    if not isinstance(document, dict):
+        raise TilesError(f'{name}: not a tileset, expected an object with asset and root')
+    return document
 
-    def warn(error: TilesError) -> None:
-        _LOG.warning('%s', error)
-        if warnings is not None:
-            warnings.append(str(error))
 
-    def walk(tile: Tile, ancestors: tuple[Path, ...]) -> Iterator[TileMesh]:
-        if tile.refine == 'ADD' or not tile.children:
-            for uri in tile.contents:
-                try:
-                    yield from content(tile, uri, ancestors)
-                except TilesError as error:
-                    warn(error)
-        for child in tile.children:
-            yield from walk(child, ancestors)
+class _Reader:
+    """One tileset file being read."""
 
-    def content(tile: Tile, uri: str, ancestors: tuple[Path, ...]) -> Iterator[TileMesh]:
-        path = _path(tile.base, uri)
-        data = data_uri(uri) if path is None else _read(path)
-        if path is not None and data.lstrip()[:1] == b'{':
-            resolved = path.resolve()
-            if resolved in ancestors:
-                raise TilesError(f'{tile.base}: {uri} leads back to itself, expected a tree')
-            yield from walk(
-                read_tileset(path, tile.transform, tile.refine), (*ancestors, resolved)
-            )
-            return
-        name = tile.name if path is None else _short(path, source)
-        base = tile.base if path is None else path
-        yield from _meshes(
-            data, name, base, to_map @ tile.transform, tile.up_axis, pictures[base.parent]
+    def __init__(
+        self, base: str, name: str, up_axis: str, trail: tuple[str, ...], warn: Warn | None
+    ) -> None:
+        self._base = base
+        self._name = name
+        self._up_axis = up_axis
+        self._trail = trail
+        self._warn = warn
+        self._tiles = Budget(name, 'tiles', MAX_TILES)
+
+    def tile(
+        self, entry: dict[str, Any], parent: NDArray, refine: str, name: str, depth: int
+    ) -> Tile:
+        place = f'{self._name}: {name}'
+        self._tiles.spend(1)
+        if depth > MAX_DEPTH:
+            raise TilesError(f'{place} is nested deeper than {MAX_DEPTH} tiles')
+        transform = parent @ _transform(entry, place)
+        # Lower case is what tilesets made before 1.0 have.
+        refine = str(entry.get('refine', refine)).upper()
+        if refine not in ('ADD', 'REPLACE'):
+            raise TilesError(f'{place} has refine {refine!r}, expected ADD or REPLACE')
+        volume = entry['boundingVolume']
+        viewer = entry.get('viewerRequestVolume')
+        tile = Tile(
+            name=name,
+            base=self._base,
+            transform=transform,
+            volume=volume,
+            bounds=bounding_box(volume, transform, f'{place}: boundingVolume'),
+            geometric_error=_error(entry, transform, place),
+            refine=refine,
+            contents=_contents(entry),
+            children=self._children(entry, transform, refine, name, depth),
+            up_axis=self._up_axis,
+            viewer=None if viewer is None else bounding_box(
+                viewer, transform, f'{place}: viewerRequestVolume'
+            ),
+            trail=self._trail,
         )
+        extensions = entry.get('extensions', {})
+        implicit = entry.get('implicitTiling', extensions.get('3DTILES_implicit_tiling'))
+        return tile if implicit is None else _implicit_root(tile, implicit, place)
 
-    # Contents of one folder that name the same picture share it.
-    pictures: dict[Path, dict[str, NDArray[np.uint8]]] = defaultdict(dict)
-    root = read_tileset(source)
-    yield from walk(root, (source.resolve(),))
+    def _children(
+        self, entry: dict[str, Any], transform: NDArray, refine: str, name: str, depth: int
+    ) -> tuple[Tile, ...]:
+        children = []
+        for index, child in enumerate(entry.get('children', [])):
+            child_name = f'{name}/{index}'
+            try:
+                with telling_damage(f'{self._name}: {child_name}', 'the schema of a tile'):
+                    children.append(self.tile(child, transform, refine, child_name, depth + 1))
+            except TilesError as error:
+                if self._warn is None:
+                    raise
+                self._warn(str(error))
+        return tuple(children)
 
 
-def _path(base: Path, uri: str) -> Path | None:
-    """Return the file a URI of a tileset means, None where it holds the data itself."""
-    parts = urlsplit(uri)
-    if parts.scheme == 'data':
-        return None
-    if parts.scheme or parts.netloc:
-        raise TilesError(f'{base}: content {uri!r} is remote, expected a file beside it')
-    return base.parent / unquote(parts.path)
-
-
-def _read(path: Path) -> bytes:
+def _transform(entry: dict[str, Any], place: str) -> NDArray[np.float64]:
+    """Return the transform (4, 4) of a tile to its parent; files have it column by column."""
+    if 'transform' not in entry:
+        return np.eye(4)
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise TilesError(f'{path}: {error.strerror}, expected a tile content') from error
+        matrix = np.asarray(entry['transform'], np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (16,) or not np.isfinite(matrix).all():
+        raise TilesError(f'{place} has transform {entry["transform"]!r}, expected 16 numbers')
+    return matrix.reshape(4, 4).T
 
 
-def _short(path: Path, source: Path) -> str:
-    try:
-        return path.resolve().relative_to(source.resolve().parent).as_posix()
-    except ValueError:
-        return path.name
+def _error(entry: dict[str, Any], transform: NDArray, place: str) -> float:
+    error = float(entry.get('geometricError', 0.0))
+    if not math.isfinite(error) or error < 0:
+        raise TilesError(f'{place} has geometricError {error}, expected 0 or more')
+    return error * float(np.linalg.norm(transform[:3, :3], axis=0).max())
 
 
-def _meshes(
-    data: bytes, name: str, base: Path, to_map: NDArray, up_axis: str,
-    pictures: dict[str, NDArray[np.uint8]],
-) -> Iterator[TileMesh]:
-    """Decode one content; `to_map` (4, 4) takes tile coordinates to the map frame."""
-    magic = data[:4]
-    if magic == b'cmpt':
-        for index, part in enumerate(_composite(data, name)):
-            yield from _meshes(part, f'{name}#{index}', base, to_map, up_axis, pictures)
-        return
-    center: NDArray[np.float64] = np.zeros(3)
-    if magic == b'b3dm':
-        data, center = unwrap_b3dm(data, name)
-    elif magic != b'glTF':
-        raise TilesError(f'{name}: content starts with {magic!r}, expected glTF or b3dm')
-    offset = np.eye(4)
-    offset[:3, 3] = center
-    matrix = to_map @ offset @ _UP_AXIS[up_axis]
-    primitives = decode_glb(data, name, lambda uri: _beside(base, uri), pictures)
-    for index, primitive in enumerate(primitives):
-        yield _to_mesh(primitive, f'{name}:{index}', matrix)
+def _contents(entry: dict[str, Any]) -> tuple[str, ...]:
+    """Return the URIs of a tile's contents, whichever version of the schema names them."""
+    multiple = entry.get('extensions', {}).get('3DTILES_multiple_contents', {})
+    contents = (
+        entry.get('contents')
+        or multiple.get('contents')
+        or multiple.get('content')
+        or ([entry['content']] if 'content' in entry else [])
+    )
+    # `url` is the name that 3D Tiles had for `uri` before 1.0.
+    uris = tuple(c['uri'] if 'uri' in c else c['url'] for c in contents)
+    for uri in uris:
+        if not isinstance(uri, str):
+            raise TypeError(f'content uri is {uri!r}')
+    return uris
 
 
-def _beside(base: Path, uri: str) -> bytes:
-    """Return what a URI inside a content means, relative to that content's file."""
-    path = _path(base, uri)
-    return data_uri(uri) if path is None else _read(path)
+def _implicit_root(tile: Tile, implicit: dict[str, Any], place: str) -> Tile:
+    scheme = str(implicit['subdivisionScheme']).upper()
+    if scheme not in ('QUADTREE', 'OCTREE'):
+        raise TilesError(f'{place} has subdivisionScheme {scheme!r}, expected QUADTREE or OCTREE')
+    if not {'box', 'region'} & tile.volume.keys():
+        raise TilesError(f'{place} is implicit with {", ".join(tile.volume)}, expected box or '
+                         'region')
+    # `maximumLevel` is what drafts of the extension have, counted from 0.
+    levels = implicit.get('availableLevels', implicit.get('maximumLevel', -1) + 1)
+    tiling = ImplicitTiling(
+        branches=4 if scheme == 'QUADTREE' else 8,
+        subtree_levels=int(implicit['subtreeLevels']),
+        levels=int(levels),
+        subtrees=str(implicit['subtrees']['uri']),
+        contents=tile.contents,
+    )
+    if tiling.subtree_levels < 1 or tiling.branches ** tiling.subtree_levels > MAX_TILES:
+        raise TilesError(
+            f'{place} has subtreeLevels {tiling.subtree_levels}, expected 1 or more and at most '
+            f'{MAX_TILES} tiles'
+        )
+    return lead_to(tile, Subtree(tiling, tile, (0, 0, 0, 0)))
 
 
-def _composite(data: bytes, name: str) -> list[bytes]:
-    """Return the tiles inside a composite (3D Tiles 1.0, cmpt)."""
-    if len(data) < 16:
-        raise TilesError(f'{name}: {len(data)} bytes, expected a cmpt of 16 or more')
-    count = struct.unpack_from('<I', data, 12)[0]
-    parts, start = [], 16
-    for index in range(count):
-        size = struct.unpack_from('<I', data, start + 8)[0] if start + 12 <= len(data) else 0
-        if size < 12 or start + size > len(data):
-            raise TilesError(f'{name}: damaged cmpt at its tile {index}, expected {count} tiles')
-        parts.append(data[start:start + size])
-        start += size
-    return parts
-
-
-def _to_mesh(primitive: Primitive, name: str, matrix: NDArray) -> TileMesh:
-    linear = matrix[:3, :3]
-    positions = primitive.positions @ linear.T + matrix[:3, 3]
-    faces = primitive.faces if np.linalg.det(linear) > 0 else primitive.faces[:, ::-1]
-    if primitive.normals is None:
-        normals = vertex_normals(positions, faces)
-    else:
-        normals = unit(primitive.normals @ np.linalg.inv(linear))
-    uvs = None
-    if primitive.uvs is not None:
-        uvs = np.stack([primitive.uvs[:, 0], 1 - primitive.uvs[:, 1]], 1).astype(np.float32)
-    return TileMesh(
-        name=name,
-        positions=positions.astype(np.float32),
-        normals=normals.astype(np.float32),
-        uvs=uvs,
-        faces=np.ascontiguousarray(faces),
-        texture=primitive.texture,
-        color=primitive.color,
-        unlit=primitive.unlit,
+def lead_to(tile: Tile, subtree: Subtree) -> Tile:
+    """Return a tile that is empty but for a subtree in its place."""
+    return Tile(
+        name=tile.name, base=tile.base, transform=tile.transform, volume=tile.volume,
+        bounds=tile.bounds, geometric_error=tile.geometric_error, refine=tile.refine,
+        contents=(), children=(), up_axis=tile.up_axis, viewer=tile.viewer, subtree=subtree,
+        trail=tile.trail,
     )

@@ -1,0 +1,104 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""The subcommand `tiles`: info and prefetch, on files and on a service."""
+
+import json
+from pathlib import Path
+
+import pytest
+from standin import frame
+from standin import StandIn
+
+from urbanground_ros.cli import main
+
+DATA = Path(__file__).resolve().parents[2].parent / 'shared' / 'data'
+KEY = 'SECRET-1'
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv('URBANGROUND_CACHE', str(tmp_path / 'cache'))
+    monkeypatch.setenv('TILES_KEY', KEY)
+    return tmp_path / 'cache' / 'tiles'
+
+
+@pytest.fixture
+def service():
+    with StandIn(KEY) as running:
+        yield running
+
+
+def test_info_on_a_file(capsys):
+    path = DATA / 'nasa_dingo_gap' / 'tileset.json'
+    if not path.is_file():
+        pytest.skip('sample nasa_dingo_gap is not here')
+    assert main(['tiles', 'info', str(path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == str(path)
+    assert '  tiles      293 in 5 levels' in lines
+    assert '  meshes     293, 298357 triangles' in lines
+    assert any('293 b3dm, 1 tileset; 10.' in line for line in lines)
+    assert '  extensions KHR_materials_unlit' in lines
+    assert '  extent     not on the Earth' in lines
+
+
+def test_info_on_a_mirror(service, capsys):
+    assert main(['tiles', 'info', service.url, '--key-env', 'TILES_KEY', '--limit', '40']) == 1
+    out, err = capsys.readouterr()
+    assert f'{service.url}/f2/tileset.json\n' in out
+    assert f'{service.url}/building/tileset.json\n' in out
+    assert '40 in 8 levels, and more beyond --limit' in out
+    assert '22.290103,114.174273 to 22.311779,114.197566' in out
+    assert err == f'warning: {service.url}/f2/12/tileset.json: HTTP 404, expected 200\n'
+    assert KEY not in out + err
+
+
+def test_prefetch_makes_a_place_usable_offline(service, capsys, cache):
+    place = f'{frame().latitude},{frame().longitude}'
+    words = ['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius', '100',
+             '--key-env', 'TILES_KEY']
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    # Two that lead to files, one L4, and four each of L3, L2, L1 and the finest.
+    assert out == f'{service.url}/f2/tileset.json: 19 tiles, 0 of them broken\n'
+    assert '[########################] 17/17' in err
+    assert KEY not in out + err
+    kept = [path for path in cache.rglob('*') if path.is_file()]
+    assert len(kept) == 3 + 17
+    asked = len(service.requests)
+    assert main([*words, '--offline']) == 0
+    assert len(service.requests) == asked
+
+
+def test_broken_tiles_are_counted(service, capsys):
+    service.faults = [('_L15_', 404, 99)]
+    place = f'{frame().latitude},{frame().longitude}'
+    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius', '300',
+                 '--key-env', 'TILES_KEY']) == 1
+    out, err = capsys.readouterr()
+    assert out.endswith('31 tiles, 16 of them broken\n')
+    assert 'warning: and ' in err
+
+
+@pytest.mark.parametrize(('words', 'said'), [
+    (['info', '/nowhere/tileset.json'], 'No such file'),
+    (['info', '.', '--key-env', 'NO_SUCH_KEY'], 'environment variable NO_SUCH_KEY is not set'),
+    (['info', 'ftp://host/'], 'is no URL'),
+    (['prefetch', 'FOLDER', '--around', '22,114', '--radius', '9'], 'is here already'),
+])
+def test_bad_input_is_one_line(words, said, tmp_path, capsys):
+    (tmp_path / 'tileset.json').write_text(json.dumps({}))
+    assert main(['tiles', *(str(tmp_path) if word == 'FOLDER' else word for word in words)]) == 1
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count('\n') == 1
+
+
+@pytest.mark.parametrize('words', [
+    ['--around', '22', '--radius', '9'], ['--around', '95,114', '--radius', '9'],
+    ['--around', '22,114', '--radius', '-9'], ['--around', '22,114', '--radius', 'far'],
+])
+def test_bad_places_are_refused(words, capsys):
+    with pytest.raises(SystemExit):
+        main(['tiles', 'prefetch', 'http://host/', *words])
+    assert 'expected' in capsys.readouterr().err

@@ -1,0 +1,65 @@
+# Copyright 2026 UrbanGround for ROS 2 maintainers
+# SPDX-License-Identifier: Apache-2.0
+"""What one file may cost at most: beyond that it is refused, whatever it promises."""
+
+from __future__ import annotations
+
+import zlib
+
+from urbanground_ros.tiles.errors import TilesError
+
+#: Bytes of one file, as it comes and unpacked.
+MAX_BYTES = 256 << 20
+#: Vertices and indices of one content, all its primitives together.
+MAX_ELEMENTS = 1 << 23
+#: Pixels of the pictures of one content together.
+MAX_PIXELS = 1 << 26
+#: Tiles of one tileset file or subtree.
+MAX_TILES = 1 << 20
+#: Nodes of one glTF, each as often as it is drawn.
+MAX_NODES = 1 << 16
+#: Tiles, external tilesets or nodes inside each other.
+MAX_DEPTH = 128
+
+
+class Budget:
+    """Counts one kind of thing of one file, and refuses what goes beyond the limit."""
+
+    def __init__(self, name: str, what: str, limit: int) -> None:
+        """Count from 0; errors name the file `name` and `what` there is too much of."""
+        self._name = name
+        self._what = what
+        self._limit = limit
+        self._spent = 0
+
+    def spend(self, count: int) -> None:
+        """Count some more.
+
+        Raises:
+            TilesError: more than the limit, or less than nothing.
+        """
+        self._spent += count
+        if count < 0 or self._spent > self._limit:
+            raise TilesError(
+                f'{self._name}: {self._spent} {self._what}, expected 0 to {self._limit}'
+            )
+
+
+def unpacked(data: bytes, name: str) -> bytes:
+    """Return data that may be packed with gzip, as files of tile services often are.
+
+    Raises:
+        TilesError: damaged, or more than `MAX_BYTES`.
+    """
+    if data[:2] != b'\x1f\x8b':
+        return data
+    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+    try:
+        result = stream.decompress(data, MAX_BYTES)
+    except zlib.error as error:
+        raise TilesError(f'{name}: damaged gzip ({error}), expected a whole file') from error
+    if stream.unconsumed_tail:
+        raise TilesError(f'{name}: unpacks to more than {MAX_BYTES} bytes, expected a tile')
+    if not stream.eof:
+        raise TilesError(f'{name}: gzip ends early, expected a whole file')
+    return result
