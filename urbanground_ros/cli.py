@@ -8,6 +8,7 @@ import argparse
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 import os
 from pathlib import Path
 import signal
@@ -109,8 +110,17 @@ def _run_city(options: argparse.Namespace, _: list[str]) -> int:
 
 # -- nodes --------------------------------------------------------------------------------
 
-def _no_options(_: argparse.ArgumentParser) -> None:
-    pass
+def _list_parameters(module: str) -> Callable[[argparse.ArgumentParser], None]:
+    """Return what tells a node's ROS parameters in the help of its command."""
+    def add(parser: argparse.ArgumentParser) -> None:
+        if {'-h', '--help'} & set(sys.argv):
+            table: Table = import_module(f'urbanground_ros.bridge.nodes.{module}').PARAMETERS
+            parser.formatter_class = argparse.RawDescriptionHelpFormatter
+            parser.usage = f'{parser.prog} [-h] [--ros-args -p NAME:=VALUE ...]'
+            parser.epilog = 'ROS parameters:\n' + '\n'.join(
+                f'  {p.name} ({p.expected}; default {str(p.default) or "none"})\n'
+                f'      {p.description}' for p in table)
+    return add
 
 
 def _run_bridge(_: argparse.Namespace, ros_args: list[str]) -> int:
@@ -159,7 +169,9 @@ def _run_tasks(options: argparse.Namespace, _: list[str]) -> int:
     from urbanground_ros.evaluate.prepare import generate_verified
     from urbanground_ros.tasks import write_tasks
     context = RegionContext.load(options.region, resolve_region(options.region))
-    write_tasks(options.file, generate_verified(context, options.count, options.seed))
+    tasks = generate_verified(context, options.count, options.seed)
+    write_tasks(options.file, tasks)
+    print(f'{len(tasks)} tasks written to {options.file}')
     return 0
 
 
@@ -188,9 +200,10 @@ COMMANDS: dict[str, Command] = {
     'eval': Command('evaluate agents and navigation stacks: city, bridge, scoring, table, report',
                     _add_eval, _run_eval),
     'city': Command('run the headless city', _add_city, _run_city),
-    'bridge': Command('run the bridge from cities to ROS 2', _no_options, _run_bridge, True),
-    'episode': Command('run the episode node', _no_options, _run_episode, True),
-    'scoring': Command('run the scoring node', _no_options, _run_scoring, True),
+    'bridge': Command('run the bridge from cities to ROS 2', _list_parameters('bridge'),
+                      _run_bridge, True),
+    'episode': Command('run the episode node', _list_parameters('episode'), _run_episode, True),
+    'scoring': Command('run the scoring node', _list_parameters('scoring'), _run_scoring, True),
     'agent': Command('run an agent behind the door', _add_agent, _run_agent, True),
     'runner': Command('drive running nodes through an evaluation', _add_runner, _run_runner, True),
     'tasks': Command('generate tasks and verify them with the oracle', _add_tasks, _run_tasks),

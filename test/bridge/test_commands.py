@@ -60,6 +60,19 @@ def test_numbers_that_are_none_are_dropped(source: CommandSource, speed: float) 
     assert source.at(NOW + 2).linear_x == 1.0
 
 
+def test_a_command_without_a_stamp_is_given_when_it_is_asked_for(source: CommandSource) -> None:
+    give(source, 0, 1.0)
+    later = NOW + 3 * SECOND
+    assert source.wait(later, 0.01)
+    assert source.at(later).linear_x == 1.0
+    assert source.at(later + SECOND // 4).linear_x == 1.0
+    assert source.at(later + SECOND) == STOP
+    assert not source.wait(later + SECOND, 0.01)
+    give(source, 0, 1.0)
+    source.reset(later + 2 * SECOND)
+    assert not source.wait(later + 2 * SECOND, 0.01)
+
+
 def test_a_new_episode_forgets_what_was_given_before_and_what_lies_ahead(
     source: CommandSource,
 ) -> None:

@@ -4,6 +4,7 @@
 
 import hashlib
 from pathlib import Path
+import shutil
 import subprocess
 import sys
 
@@ -46,6 +47,22 @@ def test_a_written_district_is_used_again(cache, region):
     before = {f.name: f.stat().st_mtime_ns for f in region.directory.iterdir()}
     assert ensure_district(cache=cache) == region.directory / 'region.yaml'
     assert {f.name: f.stat().st_mtime_ns for f in region.directory.iterdir()} == before
+
+
+@pytest.mark.parametrize('harm', ['cut', 'gone', 'no manifest'])
+def test_a_district_that_has_lost_something_is_written_anew(tmp_path, region, harm):
+    folder = tmp_path / 'districts' / region.directory.name
+    shutil.copytree(region.directory, folder)
+    tile = max(folder.rglob('*.glb'), key=lambda file: file.stat().st_size)
+    if harm == 'cut':
+        tile.write_bytes(tile.read_bytes()[:100])
+    elif harm == 'gone':
+        (folder / 'region.yaml').unlink()
+    else:
+        (folder / 'manifest.json').write_text('{')
+    assert ensure_district(cache=tmp_path) == folder / 'region.yaml'
+    assert digest(folder) == digest(region.directory)
+    assert len(list((tmp_path / 'districts').iterdir())) == 1
 
 
 def test_a_cache_that_cannot_be_written_is_told_in_one_line(tmp_path):

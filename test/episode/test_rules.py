@@ -11,6 +11,7 @@ from urbanground_ros.city import Action
 from urbanground_ros.city import CityError
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
+from urbanground_ros.city import Scene
 from urbanground_ros.episode import Episode
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RecorderSink
@@ -99,6 +100,23 @@ def test_modes(city, region, task):
     assert episode.act(Action('open_map')).mode == 'map'
     assert episode.act(Action('move', direction='forward', seconds=1.0)).mode == 'map'
     assert episode.act(Action('close_map')).mode == 'first_person'
+
+
+@pytest.mark.parametrize('meddle', [
+    lambda city, region, task: city.place(Placement(task.goal, 0.0)),
+    lambda city, region, task: city.act(Action('sprint', direction='forward', seconds=2.0)),
+    lambda city, region, task: city.step(4.0, 0.0, 0.0, 5.0),
+    lambda city, region, task: city.load(region.name, 0, Placement(task.goal), Scene()),
+], ids=['place', 'act', 'step', 'load'])
+@pytest.mark.parametrize('steps', [0, 3])
+def test_who_moves_the_body_past_the_rules_has_violated_them(city, region, task, meddle, steps):
+    episode, sink, _ = begin(city, region, task)
+    for _ in range(steps):
+        episode.act(Action('look', yaw=5.0))
+    meddle(city, region, task)
+    episode.act(Action('look', yaw=1.0))
+    assert episode.outcome is sink.outcome is Outcome.VIOLATED
+    assert 'moved by another' in episode.reason
 
 
 def test_driving_is_limited_in_simulated_time(city, region, task):

@@ -194,6 +194,28 @@ def test_a_stack_that_dies_is_an_agent_error(tasks, tmp_path, command):
     assert 'ended with status 1' in record['reason']
 
 
+def test_a_failure_of_the_agent_is_run_again_when_asked_to(tasks, tmp_path):
+    one = tmp_path / 'one.json'
+    write_tasks(one, read_tasks(tasks)[:1])
+    script = tmp_path / 'stack.py'
+    script.write_text('raise SystemExit("no map")')
+
+    def run(*options):
+        return evaluate('--agents', 'stack', '--stack-command', f'python {script}', '--tasks',
+                        str(one), '--out', str(tmp_path / 'out'), '--pictures', 'false',
+                        '--max-seconds', '1', *options)
+    assert 'agent error' in run().stdout
+    first = records(tmp_path / 'out')
+    # `python` is the interpreter of this environment, in which the stack finds rclpy.
+    script.write_text('import rclpy, time; time.sleep(100)')
+    result = run()
+    assert '--retry true runs these again' in result.stderr
+    assert records(tmp_path / 'out') == first
+    result = run('--retry', 'true', '--agent-timeout', '3')
+    assert result.returncode == 0
+    assert 'no word of the agent for 3 s' in result.stderr
+
+
 def test_agent_domain_shows_the_door_alone(tasks, tmp_path):
     """While an episode runs, the agent's domain has task, observation, act and answer."""
     slow = f'{sys.executable} -c "import time; time.sleep(60)"'

@@ -45,8 +45,8 @@ class CommandSource:
 
     A command holds from its stamp on, until the next one or until `silence` simulated seconds
     have passed: how fast messages travel changes nothing. One without a stamp (Twist, or a
-    TwistStamped of time 0) is taken to be given at the latest known instant. What is not
-    finite, or stamped well in the future (a stack on wall time), is dropped with a warning.
+    TwistStamped of time 0) is taken to be given at the instant that is asked about next. What is
+    not finite, or stamped well in the future (a stack on wall time), is dropped with a warning.
     """
 
     #: Simulated time moves on a little before this node hears of it.
@@ -58,7 +58,10 @@ class CommandSource:
         """Subscribe; `stamped` chooses TwistStamped over Twist."""
         self._silence_ns = round(silence * 1e9)
         self._node = node
+        kind = TwistStamped if stamped else Twist
+        self._type_name = f'geometry_msgs/msg/{kind.__name__}'
         self._queue: deque[Command] = deque(maxlen=self.MOST)
+        self._unstamped: Command | None = None
         self._now = 0
         self._closed = False
         self._changed = threading.Condition()
@@ -71,11 +74,13 @@ class CommandSource:
 
     def _add(self, stamp_ns: int, twist: Twist) -> None:
         with self._changed:
-            command = Command(stamp_ns or self._now, twist.linear.x, twist.linear.y,
-                              twist.angular.z)
+            command = Command(stamp_ns, twist.linear.x, twist.linear.y, twist.angular.z)
             if not all(map(math.isfinite, command)):
                 self._warn(f'velocity is ({command.linear_x}, {command.linear_y}, '
                            f'{command.angular_z}), expected finite numbers')
+            elif stamp_ns == 0:
+                self._unstamped = command
+                self._changed.notify_all()
             elif command.stamp_ns - self._now > self.FUTURE_NS:
                 self._warn(f'stamp is {(command.stamp_ns - self._now) * 1e-9:.1f} s ahead of '
                            'simulated time, expected the stamp of the odometry it answers '
@@ -91,6 +96,7 @@ class CommandSource:
         """Forget every command that is not from about a simulated instant on."""
         with self._changed:
             self._now = now_ns
+            self._unstamped = None
             self._queue = deque(
                 (c for c in self._queue if 0 <= c.stamp_ns - now_ns <= self.FUTURE_NS),
                 maxlen=self.MOST)
@@ -98,7 +104,7 @@ class CommandSource:
     def at(self, now_ns: int) -> Command:
         """Return the command that holds at a simulated instant, STOP after silence."""
         with self._changed:
-            self._now = now_ns
+            self._stamp(now_ns)
             while len(self._queue) > 1 and self._queue[1].stamp_ns <= now_ns:
                 self._queue.popleft()
             if not self._queue or not 0 <= now_ns - self._queue[0].stamp_ns < self._silence_ns:
@@ -112,8 +118,22 @@ class CommandSource:
             self._changed.wait_for(lambda: self._closed or self._given_since(now_ns), timeout)
             return self._given_since(now_ns)
 
+    def _stamp(self, now_ns: int) -> None:
+        """Take a simulated instant, at which what came without a stamp is given."""
+        self._now = now_ns
+        if self._unstamped is not None:
+            self._queue.append(self._unstamped._replace(stamp_ns=now_ns))
+            self._unstamped = None
+
     def _given_since(self, now_ns: int) -> bool:
+        self._stamp(now_ns)
         return any(c.stamp_ns >= now_ns for c in self._queue)
+
+    def other_types(self) -> str:
+        """Return what is wrong with the publishers found, '' if nothing."""
+        found = {each.topic_type for each in self._node.get_publishers_info_by_topic('cmd_vel')}
+        others = ', '.join(sorted(found - {self._type_name}))
+        return f'cmd_vel is published as {others}, expected {self._type_name}' if others else ''
 
     def close(self) -> None:
         """Wait no more."""

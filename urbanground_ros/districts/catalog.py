@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 import shutil
 import tempfile
@@ -24,6 +25,7 @@ from urbanground_ros.folders import cache_folder
 DEFAULT_DISTRICT = CHING_LAM.name
 """The district that everything uses where no region is named."""
 
+_MANIFEST = 'manifest.json'
 
 
 def district_names() -> tuple[str, ...]:
@@ -35,7 +37,8 @@ def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> 
     """Return the region file of a built-in district, writing the district where needed.
 
     It is written into a folder of its own, named after a hash of what writes it, and appears
-    there whole or not at all; processes may do this at the same time.
+    there whole or not at all; processes may do this at the same time. One that has lost files
+    is written anew.
 
     Raises:
         DistrictError: no such district, or the cache cannot be written.
@@ -47,21 +50,27 @@ def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> 
     parent = (cache_folder() if cache is None else cache) / 'districts'
     folder = parent / f'{name}-{_generator_hash()}'
     region = folder / 'region.yaml'
-    if region.is_file():
+    if _is_whole(folder):
         return region
     try:
         parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            # Somebody has deleted or cut something: it is written anew.
+            away = Path(tempfile.mkdtemp(prefix=f'.{name}-', dir=parent))
+            folder.rename(away / 'damaged')
+            shutil.rmtree(away)
         temporary = Path(tempfile.mkdtemp(prefix=f'.{name}-', dir=parent))
         try:
             with Bar(f'writing district {name}') as bar:
                 write_district(temporary, PLANS[name], bar.show)
+            _write_manifest(temporary)
             temporary.chmod(0o755)
             temporary.rename(folder)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     except OSError as error:
         # Another process may have been first.
-        if not region.is_file():
+        if not _is_whole(folder):
             raise DistrictError(
                 f'{parent}: district {name} cannot be written ({error.strerror}), expected a '
                 'writable folder; URBANGROUND_CACHE names another'
@@ -84,6 +93,21 @@ def resolve_region(name_or_path: str) -> Path:
         f'region {name_or_path!r} is neither a file nor a built-in district, expected a '
         f'region.yaml or one of {", ".join(district_names())}'
     )
+
+
+def _write_manifest(folder: Path) -> None:
+    sizes = {str(file.relative_to(folder)): file.stat().st_size
+             for file in sorted(folder.rglob('*')) if file.is_file()}
+    (folder / _MANIFEST).write_text(json.dumps(sizes, indent=1))
+
+
+def _is_whole(folder: Path) -> bool:
+    """Tell whether a written district has all its files in their sizes."""
+    try:
+        sizes = json.loads((folder / _MANIFEST).read_text())
+        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+    except (OSError, ValueError, AttributeError, TypeError):
+        return False
 
 
 def _generator_hash() -> str:

@@ -13,6 +13,7 @@ from urbanground_ros.city import City
 from urbanground_ros.city import CityError
 from urbanground_ros.city import CityState
 from urbanground_ros.city import Reply
+from urbanground_ros.city import Sample
 from urbanground_ros.city import Scene
 from urbanground_ros.episode.context import RegionContext
 from urbanground_ros.episode.observation import Observation
@@ -186,13 +187,16 @@ class Episode:
 
     def _advance(self, action: dict[str, object], reply: Reply) -> None:
         assert self.state is not None
-        before = self.state.body.elapsed_ns
+        before = self.state.body
         self.state = reply.state
         body = self.state.body
-        seconds = (body.elapsed_ns - before) * 1e-9
+        seconds = (body.elapsed_ns - before.elapsed_ns) * 1e-9
         self.elapsed += seconds
         self._sink.step(StepRecord(action, reply.message, self.state.mode, seconds,
                                    body.sequence), reply)
+        if _was_meddled_with(before, reply):
+            self.finish(Outcome.VIOLATED, 'the body was moved by another than this episode: '
+                        'its placement, loading or stepping is for operators')
         if distance_to_goal(self._frame, self.task.goal, body.x, body.y, body.z) <= ARRIVAL_RADIUS:
             self.finish(Outcome.SUCCEEDED, 'arrived')
 
@@ -201,3 +205,11 @@ class Episode:
         return Observation(
             episode=self.id, step=self.steps, steps_left=self.settings.max_steps - self.steps,
             mode=self.state.mode, message=message, finished=self.finished, picture=picture)
+
+
+def _was_meddled_with(before: Sample, reply: Reply) -> bool:
+    """Tell whether the world was moved or loaded between an episode's own calls."""
+    after = reply.state.body
+    gap = bool(reply.samples) and reply.samples[0].sequence != before.sequence + 1
+    loaded = after.stamp_ns - after.elapsed_ns != before.stamp_ns - before.elapsed_ns
+    return gap or loaded or after.teleports != before.teleports

@@ -41,6 +41,9 @@ PARAMETERS = (
     Parameter(
         'max_seconds', 200.0, 'robotics track: simulated seconds of commanded motion', 1.0, 86400.0
     ),
+    Parameter(
+        'retry', False, 'run again what ended by an error of the agent, or by its silence'
+    ),
     Parameter('pictures', True, 'render pictures for the agents'),
     Parameter('port', 0, 'TCP port of the bridge, 0 for any free one', 0, 65535),
     Parameter(

@@ -12,6 +12,7 @@ import socket
 import sys
 from typing import Any
 
+from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.evaluate.config import PARAMETERS
 from urbanground_ros.evaluate.domains import Domains
@@ -52,9 +53,17 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _given_domain() -> int:
+    """Return what ROS_DOMAIN_ID says, 0 if nothing."""
+    given = os.environ.get('ROS_DOMAIN_ID') or '0'
+    if not given.isascii() or not given.isdigit() or int(given) > 232:
+        raise UrbanGroundError(f'ROS_DOMAIN_ID is {given!r}, expected a number from 0 to 232')
+    return int(given)
+
+
 def build_graph(config: EvalConfig, tasks: str, domains: Domains) -> list[Process]:
     """Return the processes of an evaluation; the last one is the runner, which ends it."""
-    world = domains.take(config['domain'] or int(os.environ.get('ROS_DOMAIN_ID') or 0))
+    world = domains.take(config['domain'] or _given_domain())
     inside = domains.take()
     port = config['port'] or free_port()
     environment = {

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+import os
 from pathlib import Path
 import subprocess
 import sys
@@ -103,7 +104,10 @@ class RunnerNode(Node):
             command = [sys.executable, '-m', 'urbanground_ros', 'agent', agent,
                        '--agent-domain', str(self._agent_domain),
                        '--region', self._config['region'], '--seed', str(self._config['seed'])]
-        self._child = start_child(command, {}, log)
+        # `python` in a command is the one that this package runs in.
+        own = str(Path(sys.executable).parent)
+        path = os.pathsep.join(filter(None, (own, os.environ.get('PATH'))))
+        self._child = start_child(command, {'PATH': path}, log)
         self._agent = agent
 
     def stop_agent(self) -> None:

@@ -29,6 +29,7 @@ from urbanground_ros.files import make_folder
 from urbanground_ros.files import write_atomically
 from urbanground_ros.folders import cache_folder
 from urbanground_ros.progress import Progress
+from urbanground_ros.scoring import FAILURES
 from urbanground_ros.scoring import Outcome
 
 #: So many failures one after the other are the city's or the machine's, not a task's.
@@ -53,10 +54,15 @@ class Session:
         in a row the rest is left for the next time.
         """
         with held(self.config.out):
-            missing = [p for p in self.plan if find_record(self.config, p) is None]
+            missing = [p for p in self.plan if self._is_missing(p)]
             kept = len(self.plan) - len(missing)
             if kept:
                 print(f'{kept} of {len(self.plan)} episodes are there already', file=sys.stderr)
+                failed = sum(find_record(self.config, p)['outcome'] in FAILURES  # type: ignore[index]
+                             for p in self.plan if p not in missing)
+                if failed:
+                    print(f'{failed} of them ended by an error of the agent; --retry true runs '
+                          'these again', file=sys.stderr)
             progress = Progress('episodes', max(len(missing), 1))
             failures = in_a_row = 0
             for planned in self.plan:
@@ -77,6 +83,10 @@ class Session:
                 self._draw(planned, record)
                 progress.advance(_summary(record))
             return self._finish(failures)
+
+    def _is_missing(self, planned: Planned) -> bool:
+        record = find_record(self.config, planned)
+        return record is None or (self.config['retry'] and record['outcome'] in FAILURES)
 
     def _draw(self, planned: Planned, record: Mapping[str, Any]) -> None:
         write_atomically(self._picture_path(planned),
@@ -106,7 +116,7 @@ def _summary(record: Mapping[str, Any]) -> str:
     text = f'{record["agent"]} {record["task"]["id"]} {Outcome(record["outcome"]).label}'
     if metrics:
         text += f', {metrics["steps"]:.0f} steps, {metrics["final_distance"]:.1f} m left'
-    return text
+    return f'{text}: {record["reason"]}' if record['outcome'] in FAILURES else text
 
 
 @contextmanager

@@ -32,13 +32,14 @@ def start_child(command: Sequence[str], environment: dict[str, str],
     Raises:
         UrbanGroundError: there is no such program.
     """
-    if shutil.which(command[0]) is None:
+    environment = {**os.environ, **environment}
+    if shutil.which(command[0], path=environment.get('PATH')) is None:
         raise UrbanGroundError(f'{command[0]}: cannot be started: no such program')
     out = log.open('ab') if log is not None else None
     try:
         return subprocess.Popen(
             [sys.executable, '-I', '-S', leash.__file__, str(os.getpid()), *command],
-            env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+            env=environment, stdin=subprocess.DEVNULL,
             stdout=out, stderr=subprocess.STDOUT if out else None, start_new_session=True)
     finally:
         if out is not None:

@@ -7,6 +7,7 @@ from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.metrics import Definition
 from urbanground_ros.scoring.metrics import DEFINITIONS
 from urbanground_ros.scoring.metrics import distance_to_goal
+from urbanground_ros.scoring.outcome import FAILURES
 from urbanground_ros.scoring.outcome import NO_RESULTS
 from urbanground_ros.scoring.outcome import Outcome
 from urbanground_ros.scoring.recorder import AGENT_NAME
@@ -24,6 +25,7 @@ __all__ = [
     'AGENT_NAME',
     'ARRIVAL_RADIUS',
     'DEFINITIONS',
+    'FAILURES',
     'NO_RESULTS',
     'SCHEMA',
     'Definition',

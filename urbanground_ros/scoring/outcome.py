@@ -24,5 +24,7 @@ class Outcome(IntEnum):
         return self.name.lower().replace('_', ' ')
 
 
+#: The agent broke down or fell silent: a result, but seldom the one that was asked for.
+FAILURES = frozenset({Outcome.AGENT_ERROR, Outcome.TIMED_OUT})
 #: Nothing that the agent did: such an episode is to be run again, and never counted.
 NO_RESULTS = frozenset({Outcome.UNDEFINED, Outcome.CITY_ERROR, Outcome.CANCELLED})

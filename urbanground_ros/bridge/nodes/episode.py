@@ -484,8 +484,11 @@ class EpisodeNode(Node):
             if goal.is_cancel_requested:
                 episode.finish(Outcome.CANCELLED, 'cancelled by the runner')
             elif silent > self._p['agent_timeout']:
+                hint = self._commands.other_types() if episode.track == 'robotics' else ''
                 episode.finish(
-                    Outcome.TIMED_OUT, f'no word of the agent for {self._p["agent_timeout"]:g} s'
+                    Outcome.TIMED_OUT,
+                    f'no word of the agent for {self._p["agent_timeout"]:g} s'
+                    + (f': {hint}' if hint else ''),
                 )
             return episode.finished
 

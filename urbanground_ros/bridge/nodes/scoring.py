@@ -24,6 +24,7 @@ from urbanground.msg import TrajectorySample
 from urbanground_ros.bridge.convert import event_from
 from urbanground_ros.bridge.convert import sample_from
 from urbanground_ros.bridge.convert import to_nanoseconds
+from urbanground_ros.bridge.convert import to_time
 from urbanground_ros.bridge.qos import latched
 from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.bridge.spin import run
@@ -189,7 +190,8 @@ class ScoringNode(Node):
         assert self._recorder is not None
         score = Score(episode=self._recorder.id, task=self._recorder.task.id,
                       agent=self._recorder.agent, outcome=int(outcome), reason=reason)
-        score.stamp = self.get_clock().now().to_msg()
+        if self._samples:
+            score.stamp = to_time(self._samples[-1].stamp_ns)
         score.metrics = [
             Metric(name=name, value=value if math.isfinite(value) else math.nan,
                    unit=DEFINITIONS[name].unit, definition=name)
