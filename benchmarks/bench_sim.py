@@ -32,7 +32,7 @@ def measure(call: Callable[[], object], count: int) -> tuple[float, float]:
 
 
 def report(what: str, seconds: tuple[float, float], scale: float, unit: str) -> None:
-    print(f'{what:32s} median {seconds[0] * scale:8.2f}   min {seconds[1] * scale:8.2f}   {unit}')
+    print(f'{what:40s} median {seconds[0] * scale:8.2f}   min {seconds[1] * scale:8.2f}   {unit}')
 
 
 def main() -> None:
@@ -65,6 +65,11 @@ def main() -> None:
         report(f'physics, {name}', (best[0], best[1]), 1e6, 'us a step')
     report('physics, standing', (lambda t: (t[0] / 50, t[1] / 50))(
         measure(lambda: city.step(0.0, 0.0, 0.0, 1.0), 20)), 1e6, 'us a step')
+    for count, weather in ((100, 'sunny'), (0, 'thunderstorm'), (100, 'thunderstorm')):
+        city.load('x', 0, place, Scene(weather, pedestrians=count))
+        report(f'physics, {count} people, {weather}', (lambda t: (t[0] / 50, t[1] / 50))(
+            measure(lambda: city.step(0.0, 0.0, 0.0, 1.0), 10)), 1e6, 'us a step')
+    report('laser scan', measure(city.scan, 20), 1e3, 'ms')
     for width, height in ((640, 480), (1280, 720)):
         city = HeadlessCity(open_region=lambda _: region, image_width=width, image_height=height)
         if not city.capabilities().image_width:
@@ -77,6 +82,11 @@ def main() -> None:
         assert image is not None
         report(f'{width}x{height}: JPEG alone', measure(
             lambda image=image: encode_jpeg(image, 90), 15), 1e3, 'ms')
+        report(f'{width}x{height}: depth', measure(city.depth, 10), 1e3, 'ms')
+        for count, weather in ((100, 'sunny'), (0, 'thunderstorm'), (100, 'thunderstorm')):
+            city.load('x', 0, place, Scene(weather, pedestrians=count))
+            report(f'{width}x{height}: {count} people, {weather}', measure(city.picture, 10),
+                   1e3, 'ms')
         city.act(Action('open_map'))
         report(f'{width}x{height}: map with JPEG', measure(city.picture, 15), 1e3, 'ms')
         city.close()
