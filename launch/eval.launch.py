@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evaluate agents and navigation stacks: the same node graph as `urbanground eval`."""
 
+from dataclasses import replace
 from typing import Any
 
 from launch import LaunchDescription
@@ -37,6 +38,8 @@ def describe(values: dict[str, Any]) -> list[ExecuteProcess]:
     config = EvalConfig(values)
     tasks = prepare_tasks(config, load_context(config))
     *parts, runner = build_graph(config, str(tasks), domains)
+    # Launch calls any other status a death, also of what it has interrupted itself.
+    runner = replace(runner, options=(*runner.options, '--interrupt-status', '0'))
     return [ExecuteProcess(cmd=process.command(), additional_env=process.environment,
                            name=process.name, output='screen',
                            on_exit=ended if process is runner else lost,

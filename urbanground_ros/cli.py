@@ -88,11 +88,13 @@ def _add_runner(parser: argparse.ArgumentParser) -> None:
     add_arguments(parser, PARAMETERS)
     parser.add_argument('--agent-domain', type=int, required=True,
                         help='DDS domain of the door')
+    parser.add_argument('--interrupt-status', type=int, default=130,
+                        help='exit status after SIGINT or SIGTERM (default: %(default)s)')
 
 
 def _run_runner(options: argparse.Namespace, _: list[str]) -> int:
     from urbanground_ros.evaluate.runner import main
-    return main(_config(options), options.agent_domain)
+    return main(_config(options), options.agent_domain, options.interrupt_status)
 
 
 # -- city ---------------------------------------------------------------------------------

@@ -118,8 +118,11 @@ class RunnerNode(Node):
         self._agent = ''
 
 
-def main(config: EvalConfig, agent_domain: int) -> int:
-    """Run the plan of a configuration, whose tasks are a file; return the status."""
+def main(config: EvalConfig, agent_domain: int, interrupt_status: int = 130) -> int:
+    """Run the plan of a configuration, whose tasks are a file; return the status.
+
+    `interrupt_status` is that after SIGINT or SIGTERM.
+    """
     context = load_context(config)
     session = Session(config, context, Path(config['tasks']))
     try:
@@ -131,4 +134,4 @@ def main(config: EvalConfig, agent_domain: int) -> int:
                 finally:
                     node.stop_agent()
     except KeyboardInterrupt:
-        return 130
+        return interrupt_status
