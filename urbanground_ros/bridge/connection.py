@@ -495,6 +495,9 @@ class Connection:
         for former, _ in shared.users[-2:-1]:
             if former is not self:
                 former.warn(f'service {name} is served by client {self.name} from now on')
+                self._node.get_logger().warning(
+                    f'service {name} of client {former.name} is served by {self.name} from now on'
+                )
 
     def _warn_of_change(self, known: Shared, type_name: str) -> None:
         self.warn(f'{known.name} was registered as {known.type_name}, now as {type_name}')
