@@ -198,6 +198,20 @@ def _run_tiles(options: argparse.Namespace, _: list[str]) -> int:
     return run(options)
 
 
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument('region', type=Path, help='region file whose height_offset is measured')
+    parser.add_argument('--dry-run', action='store_true', help='measure, and leave the file')
+
+
+def _run_calibrate(options: argparse.Namespace, _: list[str]) -> int:
+    from urbanground_ros.sim.calibration import calibrate
+    before, measured = calibrate(options.region, write=not options.dry_run)
+    print(f'height_offset {measured.offset:.3f} m (it was {before:.3f}), spread '
+          f'{measured.spread:.3f} m of {measured.vertices} vertices; '
+          f'{"nothing" if options.dry_run else options.region} written')
+    return 0
+
+
 COMMANDS: dict[str, Command] = {
     'eval': Command('evaluate agents and navigation stacks: city, bridge, scoring, table, report',
                     _add_eval, _run_eval),
@@ -209,6 +223,8 @@ COMMANDS: dict[str, Command] = {
     'agent': Command('run an agent behind the door', _add_agent, _run_agent, True),
     'runner': Command('drive running nodes through an evaluation', _add_runner, _run_runner, True),
     'tasks': Command('generate tasks and verify them with the oracle', _add_tasks, _run_tasks),
+    'calibrate': Command('measure the height of the network above the tiles of a region',
+                         _add_calibrate, _run_calibrate),
     'score': Command('score records again from their trajectories', _add_score, _run_score),
     'tiles': Command('look into 3D Tiles, and fetch them for use offline',
                      _add_tiles, _run_tiles),
