@@ -297,10 +297,12 @@ def test_a_reader_that_stalls_costs_bounded_memory_and_nobody_else(
             break
         seen.append(payload[-1])
     assert seen == sorted(seen)
-    later = [stalled.expect('/camera')[-1]]
-    while later[-1] != 199:
+    # The last picture may have left before the answer.
+    later: list[int] = []
+    while (seen + later)[-1:] != [199]:
         later.append(stalled.expect('/camera')[-1])
-    assert later == [195, 196, 197, 198, 199][-len(later) :]
+    assert later == list(range(200 - len(later), 200))
+    assert len(later) <= 5
 
 
 def test_a_client_that_reads_no_replies_is_hung_up_on(serve: Serve, connect: Connect) -> None:
