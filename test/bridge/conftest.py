@@ -53,12 +53,18 @@ def context() -> Iterator[None]:
 def spin(context: None) -> Iterator[Callable[..., Node]]:
     """Makes a node that an executor spins in a thread of its own.
 
-    What a callback raises is raised when the test ends.
+    What a callback raises is raised when the test ends. What an executor must not see half made,
+    as actions in rclpy, `prepare` adds before.
     """
     with ExitStack() as stack:
 
-        def make(name: str, executor_class: type[Executor] = SingleThreadedExecutor) -> Node:
+        def make(
+            name: str,
+            executor_class: type[Executor] = SingleThreadedExecutor,
+            prepare: Callable[[Node], object] = lambda _: None,
+        ) -> Node:
             node = rclpy.create_node(f'{name}_{next(_numbers)}')
+            prepare(node)
             future = stack.enter_context(spinning(node, executor_class()))
             stack.callback(lambda: future.done() and future.result())
             return node

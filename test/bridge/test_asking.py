@@ -33,6 +33,14 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(asking, '_FIRST', 0.1)
 
 
+def act_client(spin: Callable[..., Node]) -> ActionClient:
+    """Returns a client of `act` on a node of its own, once the server is there."""
+    made: list[ActionClient] = []
+    spin('client', prepare=lambda node: made.append(ActionClient(node, Act, 'act')))
+    assert made[0].wait_for_server(10.0)
+    return made[0]
+
+
 class HalfDeafServer:
     """An action server by its parts, whose answers to goals (and first results) are lost."""
 
@@ -68,23 +76,19 @@ class HalfDeafServer:
 
 @pytest.mark.parametrize('lost_results', [0, 2])
 def test_a_goal_whose_acceptance_is_lost_has_its_result_and_is_sent_once(
-    spin: Callable[..., Node], ros: Node, lost_results: int
+    spin: Callable[..., Node], lost_results: int
 ) -> None:
     server = HalfDeafServer(spin('half_deaf'), lost_results=lost_results)
-    client = ActionClient(ros, Act, 'act')
-    assert client.wait_for_server(10.0)
+    client = act_client(spin)
     goal = PendingGoal(client, Act.Goal())
     assert goal.wait(20.0)
     assert goal.result.message == 'walked'
     assert len(server.goals) == 1
 
 
-def test_a_goal_that_its_server_never_knows_was_rejected(
-    spin: Callable[..., Node], ros: Node
-) -> None:
+def test_a_goal_that_its_server_never_knows_was_rejected(spin: Callable[..., Node]) -> None:
     server = HalfDeafServer(spin('half_deaf'), knows=False)
-    client = ActionClient(ros, Act, 'act')
-    assert client.wait_for_server(10.0)
+    client = act_client(spin)
     goal = PendingGoal(client, Act.Goal())
     assert goal.wait(30.0)
     assert goal.result is None
@@ -93,7 +97,7 @@ def test_a_goal_that_its_server_never_knows_was_rejected(
 
 @pytest.mark.parametrize('accept', [True, False])
 def test_a_slow_goal_is_asked_for_again_without_harm(
-    spin: Callable[..., Node], ros: Node, accept: bool
+    spin: Callable[..., Node], accept: bool
 ) -> None:
     runs = []
 
@@ -103,15 +107,17 @@ def test_a_slow_goal_is_asked_for_again_without_harm(
         goal.succeed()
         return Act.Result(message='at last')
 
-    ActionServer(
-        spin('server'),
-        Act,
-        'act',
-        execute,
-        goal_callback=lambda _: GoalResponse.ACCEPT if accept else GoalResponse.REJECT,
-    )
-    client = ActionClient(ros, Act, 'act')
-    assert client.wait_for_server(10.0)
+    def serve(node: Node) -> None:
+        ActionServer(
+            node,
+            Act,
+            'act',
+            execute,
+            goal_callback=lambda _: GoalResponse.ACCEPT if accept else GoalResponse.REJECT,
+        )
+
+    spin('server', prepare=serve)
+    client = act_client(spin)
     goal = PendingGoal(client, Act.Goal())
     assert accept != goal.wait(0.3)
     assert goal.wait(20.0)

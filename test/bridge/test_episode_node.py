@@ -59,10 +59,10 @@ class Graph:
         context = Context()
         stack.enter_context(initialized(context, domain_id=world))
         node = Node('client', context=context)
-        stack.enter_context(spinning(node, SingleThreadedExecutor(context=context)))
         self.run = ActionClient(node, RunEpisode, 'run_episode')
         self.abort = node.create_client(AbortEpisode, 'abort_episode')
         self.load = node.create_client(LoadTask, 'load_task')
+        stack.enter_context(spinning(node, SingleThreadedExecutor(context=context)))
         assert self.run.wait_for_server(60.0)
 
     def start(self, **values: Any) -> PendingGoal:

@@ -73,6 +73,8 @@ class World:
         self.stack = ExitStack()
         self.stack.enter_context(initialized(context, domain_id=domain))
         self.node = Node('client', context=context)
+        # An executor must not see an action client of rclpy half made.
+        self.act = ActionClient(self.node, Act, 'act')
         self.stack.enter_context(spinning(self.node, SingleThreadedExecutor(context=context)))
         self.city = RosCity(self.node)
         self.city.wait_until_connected()
@@ -284,9 +286,8 @@ def result_of(handle):
 @pytest.fixture
 def act(world, region, start_place):
     world.city.load(region.name, 0, start_place, Scene())
-    client = ActionClient(world.node, Act, 'act')
-    assert client.wait_for_server(10)
-    return client
+    assert world.act.wait_for_server(10)
+    return world.act
 
 
 def test_act_executes_with_feedback(world, act):
