@@ -115,13 +115,12 @@ def _run_city(options: argparse.Namespace, _: list[str]) -> int:
 def _list_parameters(module: str) -> Callable[[argparse.ArgumentParser], None]:
     """Return what tells a node's ROS parameters in the help of its command."""
     def add(parser: argparse.ArgumentParser) -> None:
-        if {'-h', '--help'} & set(sys.argv):
-            table: Table = import_module(f'urbanground_ros.bridge.nodes.{module}').PARAMETERS
-            parser.formatter_class = argparse.RawDescriptionHelpFormatter
-            parser.usage = f'{parser.prog} [-h] [--ros-args -p NAME:=VALUE ...]'
-            parser.epilog = 'ROS parameters:\n' + '\n'.join(
-                f'  {p.name} ({p.expected}; default {str(p.default) or "none"})\n'
-                f'      {p.description}' for p in table)
+        table: Table = import_module(f'urbanground_ros.bridge.nodes.{module}').PARAMETERS
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.usage = f'{parser.prog} [-h] [--ros-args -p NAME:=VALUE ...]'
+        parser.epilog = 'ROS parameters:\n' + '\n'.join(
+            f'  {p.name} ({p.expected}; default {str(p.default) or "none"})\n'
+            f'      {p.description}' for p in table)
     return add
 
 

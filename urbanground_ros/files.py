@@ -63,9 +63,11 @@ def read_json(path: Path, expected: str) -> Any:
         FileError: naming the file, what is wrong, and what was `expected`.
     """
     try:
-        values = json.loads(path.read_text('utf-8'), parse_constant=_refuse)
-        # A lone surrogate can be read from an escape, and never be written again.
-        json.dumps(values, ensure_ascii=False).encode()
+        text = path.read_text('utf-8')
+        values = json.loads(text, parse_constant=_refuse)
+        if '\\u' in text:
+            # A lone surrogate can be read from an escape, and never be written again.
+            json.dumps(values, ensure_ascii=False).encode()
     except RecursionError:
         raise FileError(f'{path}: is nested too deeply, expected {expected}') from None
     except OSError as error:

@@ -45,7 +45,7 @@ class CommandSource:
 
     A command holds from its stamp on, until the next one or until `silence` simulated seconds
     have passed: how fast messages travel changes nothing. One without a stamp (Twist, or a
-    TwistStamped of time 0) is taken to be given at the instant that is asked about next. What is
+    TwistStamped of time 0) is taken to be given at the instant that `at` asks about next. What is
     not finite, or stamped well in the future (a stack on wall time), is dropped with a warning.
     """
 
@@ -104,7 +104,10 @@ class CommandSource:
     def at(self, now_ns: int) -> Command:
         """Return the command that holds at a simulated instant, STOP after silence."""
         with self._changed:
-            self._stamp(now_ns)
+            self._now = now_ns
+            if self._unstamped is not None:
+                self._queue.append(self._unstamped._replace(stamp_ns=now_ns))
+                self._unstamped = None
             while len(self._queue) > 1 and self._queue[1].stamp_ns <= now_ns:
                 self._queue.popleft()
             if not self._queue or not 0 <= now_ns - self._queue[0].stamp_ns < self._silence_ns:
@@ -118,16 +121,8 @@ class CommandSource:
             self._changed.wait_for(lambda: self._closed or self._given_since(now_ns), timeout)
             return self._given_since(now_ns)
 
-    def _stamp(self, now_ns: int) -> None:
-        """Take a simulated instant, at which what came without a stamp is given."""
-        self._now = now_ns
-        if self._unstamped is not None:
-            self._queue.append(self._unstamped._replace(stamp_ns=now_ns))
-            self._unstamped = None
-
     def _given_since(self, now_ns: int) -> bool:
-        self._stamp(now_ns)
-        return any(c.stamp_ns >= now_ns for c in self._queue)
+        return self._unstamped is not None or any(c.stamp_ns >= now_ns for c in self._queue)
 
     def other_types(self) -> str:
         """Return what is wrong with the publishers found, '' if nothing."""

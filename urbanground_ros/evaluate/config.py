@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-import re
 from typing import Any
 
 from urbanground_ros.agents import AGENTS
@@ -14,7 +13,7 @@ from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.stack import Stack
 from urbanground_ros.parameters import Parameter
-from urbanground_ros.scoring import AGENT_NAME
+from urbanground_ros.scoring import check_agent_name
 
 #: The agent name that stands for the navigation stack given by `stack_…`.
 STACK = 'stack'
@@ -80,11 +79,7 @@ class EvalConfig:
             UrbanGroundError: one of them is unknown or incomplete.
         """
         _ = self.agents, self.stack
-        if not re.fullmatch(AGENT_NAME, self['stack_name']):
-            raise UrbanGroundError(
-                f'stack_name is {self["stack_name"]!r}, expected up to 64 letters, digits, "_", '
-                '"." or "-", the first no dot'
-            )
+        check_agent_name('stack_name', self['stack_name'])
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of a parameter."""

@@ -56,6 +56,7 @@ def evaluate(config: EvalConfig, context: RegionContext, tasks: Path) -> int:
         raise UrbanGroundError(f'agents: {STACK} needs ROS, expected only scripted agents '
                                'with --in-process')
     city = HeadlessCity(pictures=config['pictures'])
+
     def run(planned: Planned) -> Mapping[str, Any]:
         record = play(city, planned.context, planned.task, make_agent(planned.agent),
                       planned.settings, want_image=config['pictures'])

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,16 +45,14 @@ def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[P
     """
     contexts = {'': context, context.name: context}
     plan = []
-    for agent in config.agents:
-        for task in read_tasks(tasks):
-            if task.region not in contexts:
-                contexts[task.region] = RegionContext.load(
-                    task.region, resolve_region(task.region))
-            own = contexts[task.region]
-            settings = _make_settings(config, own)
-            plan.append(Planned(
-                episode_id(task, config.label(agent), config.track(agent), settings), agent, task,
-                own, settings))
+    for agent, task in product(config.agents, read_tasks(tasks)):
+        if task.region not in contexts:
+            contexts[task.region] = RegionContext.load(task.region, resolve_region(task.region))
+        own = contexts[task.region]
+        settings = _make_settings(config, own)
+        plan.append(Planned(
+            episode_id(task, config.label(agent), config.track(agent), settings), agent, task,
+            own, settings))
     return plan
 
 

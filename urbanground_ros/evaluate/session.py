@@ -54,20 +54,10 @@ class Session:
         in a row the rest is left for the next time.
         """
         with held(self.config.out):
-            missing = [p for p in self.plan if self._is_missing(p)]
-            kept = len(self.plan) - len(missing)
-            if kept:
-                print(f'{kept} of {len(self.plan)} episodes are there already', file=sys.stderr)
-                failed = sum(find_record(self.config, p)['outcome'] in FAILURES  # type: ignore[index]
-                             for p in self.plan if p not in missing)
-                if failed:
-                    print(f'{failed} of them ended by an error of the agent; --retry true runs '
-                          'these again', file=sys.stderr)
+            records = self._kept()
+            missing = [p for p in self.plan if p.id not in records]
             progress = Progress('episodes', max(len(missing), 1))
             failures = in_a_row = 0
-            for planned in self.plan:
-                if planned not in missing and not self._picture_path(planned).is_file():
-                    self._draw(planned, find_record(self.config, planned) or {})
             for planned in missing:
                 try:
                     record = episode(planned)
@@ -80,13 +70,28 @@ class Session:
                         break
                     continue
                 in_a_row = 0
+                records[planned.id] = record
                 self._draw(planned, record)
                 progress.advance(_summary(record))
-            return self._finish(failures)
+            return self._finish([records[p.id] for p in self.plan if p.id in records], failures)
 
-    def _is_missing(self, planned: Planned) -> bool:
-        record = find_record(self.config, planned)
-        return record is None or (self.config['retry'] and record['outcome'] in FAILURES)
+    def _kept(self) -> dict[str, Mapping[str, Any]]:
+        """Return the records of earlier calls that count, and mend their pictures."""
+        records: dict[str, Mapping[str, Any]] = {}
+        for planned in self.plan:
+            record = find_record(self.config, planned)
+            if record and not (self.config['retry'] and record['outcome'] in FAILURES):
+                records[planned.id] = record
+                if not self._picture_path(planned).is_file():
+                    self._draw(planned, record)
+        if records:
+            print(f'{len(records)} of {len(self.plan)} episodes are there already',
+                  file=sys.stderr)
+        failed = sum(record['outcome'] in FAILURES for record in records.values())
+        if failed:
+            print(f'{failed} of them ended by an error of the agent; --retry true runs these '
+                  'again', file=sys.stderr)
+        return records
 
     def _draw(self, planned: Planned, record: Mapping[str, Any]) -> None:
         write_atomically(self._picture_path(planned),
@@ -95,8 +100,7 @@ class Session:
     def _picture_path(self, planned: Planned) -> Path:
         return self.config.out / 'pictures' / f'{planned.id}.png'
 
-    def _finish(self, failures: int) -> int:
-        records = [r for r in (find_record(self.config, p) for p in self.plan) if r is not None]
+    def _finish(self, records: list[Mapping[str, Any]], failures: int) -> int:
         out = self.config.out
         if records:
             text = render(records)

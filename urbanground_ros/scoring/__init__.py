@@ -10,7 +10,7 @@ from urbanground_ros.scoring.metrics import distance_to_goal
 from urbanground_ros.scoring.outcome import FAILURES
 from urbanground_ros.scoring.outcome import NO_RESULTS
 from urbanground_ros.scoring.outcome import Outcome
-from urbanground_ros.scoring.recorder import AGENT_NAME
+from urbanground_ros.scoring.recorder import check_agent_name
 from urbanground_ros.scoring.recorder import episode_id
 from urbanground_ros.scoring.recorder import EpisodeRecorder
 from urbanground_ros.scoring.recorder import Settings
@@ -22,7 +22,6 @@ from urbanground_ros.scoring.records import SCHEMA
 from urbanground_ros.scoring.records import write_record
 
 __all__ = [
-    'AGENT_NAME',
     'ARRIVAL_RADIUS',
     'DEFINITIONS',
     'FAILURES',
@@ -34,6 +33,7 @@ __all__ = [
     'RecordError',
     'Settings',
     'StepRecord',
+    'check_agent_name',
     'compute_metrics',
     'distance_to_goal',
     'episode_id',

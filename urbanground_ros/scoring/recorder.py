@@ -26,8 +26,16 @@ from urbanground_ros.scoring.records import make_record
 from urbanground_ros.scoring.records import RecordError
 from urbanground_ros.tasks import Task
 
-#: What an agent may be called: it becomes part of the names of files.
-AGENT_NAME = r'[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}'
+
+def check_agent_name(what: str, name: str) -> None:
+    """Check what an agent is called, for it becomes part of the names of files.
+
+    Raises:
+        RecordError: it cannot be.
+    """
+    if not re.fullmatch(r'[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}', name):
+        raise RecordError(f'{what} is {name!r}, expected up to 64 letters, digits, "_", "." or '
+                          '"-", the first no dot')
 
 
 @dataclass(frozen=True)
@@ -74,9 +82,7 @@ def episode_id(task: Task, agent: str, track: str, settings: Settings) -> str:
     Raises:
         RecordError: the agent's name cannot be part of a file's.
     """
-    if not re.fullmatch(AGENT_NAME, agent):
-        raise RecordError(f'agent is {agent!r}, expected up to 64 letters, digits, "_", "." or '
-                          '"-", the first no dot')
+    check_agent_name('agent', agent)
     key = json.dumps([task.to_json(), agent, track, asdict(settings), __version__],
                      sort_keys=True, ensure_ascii=False)
     return f'{agent}-{task.id}-{hashlib.sha256(key.encode()).hexdigest()[:12]}'

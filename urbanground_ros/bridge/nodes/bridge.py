@@ -70,6 +70,10 @@ PARAMETERS = (
 )
 
 
+#: Camera period, depth and scan period of a city that nobody has asked for any.
+SENSORS_OFF = (0.0, False, 0.0)
+
+
 class BridgeNode(Node):
     """Accepts cities, passes their topics and services on, and adds the standard interfaces."""
 
@@ -99,7 +103,7 @@ class BridgeNode(Node):
         self._known = False
         self._asked = False
         self._region = ''
-        self._wanted: tuple[float, bool, float] | None = None
+        self._sensors = SENSORS_OFF
         self._capabilities = self.create_client(
             CityCapabilities, 'city/capabilities', callback_group=group
         )
@@ -126,7 +130,7 @@ class BridgeNode(Node):
     def _lost(self, client: str) -> None:
         self.get_logger().warning(f'city {client} left')
         self._known = False
-        self._wanted = None
+        self._sensors = SENSORS_OFF
 
     def _sample(self, sample: TrajectorySample) -> None:
         """Convert a sample once its map frame is known; each load may have changed it."""
@@ -182,10 +186,8 @@ class BridgeNode(Node):
             depth,
             self._scan_period if scan else 0.0,
         )
-        # A city begins with no sensor on.
-        known = self._wanted or (0.0, False, 0.0)
-        if wanted != known and self._city_sensors.service_is_ready():
-            self._wanted = wanted
+        if wanted != self._sensors and self._city_sensors.service_is_ready():
+            self._sensors = wanted
             period, depth, scan_period = wanted
             await self._city_sensors.call_async(
                 CitySensors.Request(camera_period=period, depth=depth, scan_period=scan_period)
