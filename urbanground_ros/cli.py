@@ -165,11 +165,10 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
 
 
 def _run_tasks(options: argparse.Namespace, _: list[str]) -> int:
-    from urbanground_ros.districts import resolve_region
     from urbanground_ros.episode import RegionContext
     from urbanground_ros.evaluate.prepare import generate_verified
     from urbanground_ros.tasks import write_tasks
-    context = RegionContext.load(options.region, resolve_region(options.region))
+    context = RegionContext.named(options.region)
     tasks = generate_verified(context, options.count, options.seed)
     write_tasks(options.file, tasks)
     print(f'{len(tasks)} tasks written to {options.file}')

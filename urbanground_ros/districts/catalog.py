@@ -18,9 +18,9 @@ from urbanground_ros.districts.errors import DistrictError
 from urbanground_ros.districts.fonts import font_signature
 from urbanground_ros.districts.plans import CHING_LAM
 from urbanground_ros.districts.plans import PLANS
-from urbanground_ros.districts.progress import Bar
 from urbanground_ros.districts.writer import write_district
 from urbanground_ros.folders import cache_folder
+from urbanground_ros.progress import Bar
 
 DEFAULT_DISTRICT = CHING_LAM.name
 """The district that everything uses where no region is named."""

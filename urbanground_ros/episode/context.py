@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from urbanground_ros.city import GeoPoint
+from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.geo import Region
 
@@ -41,6 +42,15 @@ class RegionContext:
             _add_tiles(content, Path(region.resolve(reference)))
         return cls(name, path, region, network, content.hexdigest()[:16])
 
+    @classmethod
+    def named(cls, name: str) -> RegionContext:
+        """Read a built-in district, or the region file at a path.
+
+        Raises:
+            UrbanGroundError: there is none, or a file of it is malformed.
+        """
+        return cls.load(name, resolve_region(name))
+
     def to_map(self, point: GeoPoint) -> np.ndarray:
         """Return a place in the map frame, (3,); without an altitude, on the nearest way."""
         frame = self.network.frame
@@ -49,6 +59,15 @@ class RegionContext:
         level = frame.from_geodetic(point.latitude, point.longitude, frame.altitude)
         ground = self.network.nearest(level[None]).point[0]
         return np.array([level[0], level[1], ground[2]])
+
+
+class Regions(dict[str, RegionContext]):
+    """Regions by name or path, each read when it is first asked for."""
+
+    def __missing__(self, name: str) -> RegionContext:
+        """Read one."""
+        self[name] = context = RegionContext.named(name)
+        return context
 
 
 def _add_tiles(digest: hashlib._Hash, root: Path) -> None:

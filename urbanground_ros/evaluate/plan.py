@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import Regions
 from urbanground_ros.evaluate.config import EvalConfig
 from urbanground_ros.scoring import episode_id
 from urbanground_ros.scoring import NO_RESULTS
@@ -34,7 +34,7 @@ class Planned:
 
 def load_context(config: EvalConfig) -> RegionContext:
     """Read the evaluation's region."""
-    return RegionContext.load(config['region'], resolve_region(config['region']))
+    return RegionContext.named(config['region'])
 
 
 def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[Planned]:
@@ -43,12 +43,10 @@ def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[P
     Raises:
         UrbanGroundError: a task is no good, or its region is unknown.
     """
-    contexts = {'': context, context.name: context}
+    regions = Regions({'': context, context.name: context})
     plan = []
     for agent, task in product(config.agents, read_tasks(tasks)):
-        if task.region not in contexts:
-            contexts[task.region] = RegionContext.load(task.region, resolve_region(task.region))
-        own = contexts[task.region]
+        own = regions[task.region]
         settings = _make_settings(config, own)
         plan.append(Planned(
             episode_id(task, config.label(agent), config.track(agent), settings), agent, task,

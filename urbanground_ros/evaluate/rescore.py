@@ -7,8 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 import sys
 
-from urbanground_ros.districts import resolve_region
-from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import Regions
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.table import render
 from urbanground_ros.scoring import read_record
@@ -24,18 +23,17 @@ def rescore_path(path: Path) -> int:
     files = sorted(path.rglob('*.json')) if path.is_dir() else [path]
     if not files:
         raise UrbanGroundError(f'{path}: no records, expected *.json')
-    contexts: dict[str, RegionContext] = {}
+    regions = Regions()
     records, differing = [], 0
     for file in files:
         record = read_record(file)
-        name = record['settings']['region']
-        if name not in contexts:
-            contexts[name] = RegionContext.load(name, resolve_region(name))
-        if contexts[name].digest != record['settings']['region_digest']:
+        settings = record['settings']
+        region = regions[settings['region']]
+        if region.digest != settings['region_digest']:
             raise UrbanGroundError(
-                f'{file}: region {name} has digest {contexts[name].digest} now, the record was '
-                f'made with {record["settings"]["region_digest"]}')
-        again = rescore(record, contexts[name].network)
+                f'{file}: region {region.name} has digest {region.digest} now, the record was '
+                f'made with {settings["region_digest"]}')
+        again = rescore(record, region.network)
         if again != record['metrics']:
             differing += 1
             changed = [k for k in again if again[k] != record['metrics'].get(k)]

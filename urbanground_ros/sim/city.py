@@ -336,7 +336,7 @@ class HeadlessCity:
     def depth(self) -> np.ndarray | None:
         """Return how far along the optical axis things are now, float32 (H, W) in metres.
 
-        NaN where nothing is (REP-118 leaves no other word); None where the city has no depth.
+        NaN where nothing is; None where the city has no depth.
         """
         if self._renderer is None or self._region is None or not self._renderer.has_depth:
             return None

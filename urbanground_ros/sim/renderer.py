@@ -318,7 +318,7 @@ class Renderer:
         self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
-        self._closures = self._root.attachNewNode('closures')
+        self._closures = self._city.attachNewNode(GeomNode('closures'))
         self._people = self._city.attachNewNode(GeomNode('people'))
         self._people.setTexture(_palette())
         self._rain = self._root.attachNewNode(GeomNode('rain'))
@@ -395,7 +395,7 @@ class Renderer:
         """
         self._light(light, eye)
         self._show_people(people)
-        self._show_rain(streaks, light)
+        self._show_rain(streaks, light.horizon)
         self._camera.node().setLens(self._perspective)
         self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
         self._target.buffer.setClearColor(Vec4(*light.horizon, 1))
@@ -416,7 +416,7 @@ class Renderer:
         The view is that of `first_person`; NaN where nothing is.
         """
         self._show_people(people)
-        self._show_rain(None, lighting(WEATHERS['sunny'], 43_200.0))
+        self._show_rain(None)
         self._sky.hide()
         self._camera.node().setLens(self._perspective)
         self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
@@ -439,7 +439,7 @@ class Renderer:
         right, up, forward = view.axes()
         self._light(light, tuple(eye))
         self._show_people(None)
-        self._show_rain(None, light)
+        self._show_rain(None)
         self._orthographic.setFilmSize(view.span, view.span * self.height / self.width)
         self._camera.node().setLens(self._orthographic)
         # Panda3D's camera looks along its y with z up; matrices act on row vectors.
@@ -463,12 +463,13 @@ class Renderer:
         if people is not None and len(people.ids):
             self._people.node().addGeom(_geom(animate(people)))
 
-    def _show_rain(self, streaks: np.ndarray | None, light: Lighting) -> None:
+    def _show_rain(self, streaks: np.ndarray | None,
+                   horizon: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
         self._rain.node().removeAllGeoms()
         if streaks is None or not len(streaks):
             return
         # A drop shows the sky upside down: it is brighter than what is behind it.
-        self._rain.setColor(Vec4(*(min(1.0, 0.15 + 1.4 * part) for part in light.horizon), 0.6))
+        self._rain.setColor(Vec4(*(min(1.0, 0.15 + 1.4 * part) for part in horizon), 0.6))
         data = GeomVertexData('rain', GeomVertexFormat.getV3(), Geom.UHStream)
         data.uncleanSetNumRows(2 * len(streaks))
         memoryview(data.modifyArray(0)).cast('B')[:] = streaks.astype('f4').tobytes()

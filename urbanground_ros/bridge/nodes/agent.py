@@ -36,9 +36,8 @@ from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import Action
 from urbanground_ros.city import CityState
-from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import Observation
-from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import Regions
 from urbanground_ros.episode import TaskBrief
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.interrupts import interrupts
@@ -53,7 +52,9 @@ class PrivilegedView:
 
     def __init__(self, context: Context, region: str) -> None:
         """Subscribe in the world domain; read the region's network."""
-        self._region = RegionContext.load(region, resolve_region(region))
+        self._regions = Regions()
+        self._region = region
+        _ = self._regions[region]
         self._changed = threading.Condition()
         self._states: dict[int, CityState] = {}
         self._stamps: dict[tuple[str, int], int] = {}
@@ -100,7 +101,8 @@ class PrivilegedView:
         """Return the network, and the goal of an episode that has just begun."""
         self._wait(lambda: episode in self._tasks, f'the beginning of episode {episode}')
         task = Task.from_json(json.loads(self._tasks[episode]), f'episode {episode}')
-        return World(self._region.network, self._region.to_map(task.goal))
+        context = self._regions[task.region or self._region]
+        return World(context.network, context.to_map(task.goal))
 
 
 class AgentRunner:

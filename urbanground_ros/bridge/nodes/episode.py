@@ -55,10 +55,10 @@ from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import CityError
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Scene
-from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import Episode
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import Regions
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.parameters import declare
 from urbanground_ros.parameters import Parameter
@@ -257,7 +257,7 @@ class EpisodeNode(Node):
                 'world; expected another one, or an agent could read its own pose'
             )
         self._tasks = {task.id: task for task in read_tasks(Path(p['tasks']))}
-        self._contexts: dict[str, RegionContext] = {}
+        self._regions = Regions()
         group = ReentrantCallbackGroup()
         # What answers many times a second has a node and a thread of its own: an executor of
         # several threads costs more for each message than all the rest of a step.
@@ -352,10 +352,7 @@ class EpisodeNode(Node):
         return self._tasks[task]
 
     def _context_of(self, task: Task) -> RegionContext:
-        name = task.region or self._p['region']
-        if name not in self._contexts:
-            self._contexts[name] = RegionContext.load(name, resolve_region(name))
-        return self._contexts[name]
+        return self._regions[task.region or self._p['region']]
 
     def _take_score(self, score: Score) -> None:
         with self._scored:

@@ -30,8 +30,7 @@ from urbanground_ros.bridge.qos import reliable
 from urbanground_ros.bridge.spin import run
 from urbanground_ros.city import Event
 from urbanground_ros.city import Sample
-from urbanground_ros.districts import resolve_region
-from urbanground_ros.episode import RegionContext
+from urbanground_ros.episode import Regions
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.files import make_folder
 from urbanground_ros.parameters import declare
@@ -75,7 +74,7 @@ class ScoringNode(Node):
             make_folder(self._folder)
         self._settle = p['settle_timeout']
         self._live_every = p['live_every']
-        self._contexts: dict[str, RegionContext] = {}
+        self._regions = Regions()
         self._samples: list[Sample] = []
         self._events: list[Event] = []
         self._recorder: EpisodeRecorder | None = None
@@ -131,11 +130,8 @@ class ScoringNode(Node):
     def _start(self, msg: EpisodeEvent) -> None:
         task = Task.from_json(json.loads(msg.task), f'episode {msg.episode}')
         settings = Settings(**json.loads(msg.settings))
-        if settings.region not in self._contexts:
-            self._contexts[settings.region] = RegionContext.load(
-                settings.region, resolve_region(settings.region))
         self._recorder = EpisodeRecorder(task, msg.agent, msg.track, settings,
-                                         self._contexts[settings.region].network)
+                                         self._regions[settings.region].network)
         self._begin, self._end = msg, None
         self._sequence = msg.sequence
         self._acknowledged = False
