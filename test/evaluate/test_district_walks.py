@@ -16,9 +16,7 @@ from urbanground_ros.evaluate.local import play
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
-from urbanground_ros.sim import Body
 from urbanground_ros.sim import CollisionWorld
-from urbanground_ros.sim import Embodiment
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
 from urbanground_ros.tasks import Kind
@@ -93,7 +91,7 @@ def test_the_oracle_climbs_every_kind_of_way(walker):
         assert kind in walker.climbed or not of_kind
 
 
-def test_the_body_climbs_each_of_them_both_ways(city_region):
+def test_the_body_climbs_each_of_them_both_ways(city_region, follow):
     world = CollisionWorld()
     for mesh in city_region.meshes:
         world.add(mesh)
@@ -107,16 +105,7 @@ def test_the_body_climbs_each_of_them_both_ways(city_region):
     for feature in sampled:
         lines = [feature.points, feature.points[::-1]] if feature.backward else [feature.points]
         for line in lines:
-            body = Body(world, Embodiment())
-            body.place(*map(float, line[0]))
-            for goal in line[1:]:
-                for _ in range(50 + round(20 * float(np.linalg.norm(goal - line[0])))):
-                    way = goal[:2] - [body.feet.x, body.feet.y]
-                    left = float(np.linalg.norm(way))
-                    if left < 0.1:
-                        break
-                    velocity = way / left * min(4.0, left * 50)
-                    body.tick(float(velocity[0]), float(velocity[1]))
+            body, _ = follow(world, line)
             off = np.array([*body.feet]) - line[-1]
             assert np.linalg.norm(off[:2]) < 0.15, feature
             assert abs(off[2]) < 0.1, feature

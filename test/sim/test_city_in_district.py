@@ -5,7 +5,6 @@
 import math
 import socket
 
-import numpy as np
 import pytest
 
 from urbanground_ros.city import CityError
@@ -15,10 +14,8 @@ from urbanground_ros.city import Scene
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import FeatureType
-from urbanground_ros.sim import Body
 from urbanground_ros.sim import CollisionWorld
 from urbanground_ros.sim import draw_overview
-from urbanground_ros.sim import Embodiment
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
 from urbanground_ros.sim import SimError
@@ -39,24 +36,7 @@ def world(region):
     return world
 
 
-def follow(world, points, speed=4.0):
-    """Walk along a line; return the body and how many ticks something held it back."""
-    body = Body(world, Embodiment())
-    body.place(*map(float, points[0]))
-    held = 0
-    for goal in points[1:]:
-        for _ in range(50 + round(80 * float(np.linalg.norm(goal - points[0])))):
-            way = goal[:2] - [body.feet.x, body.feet.y]
-            left = float(np.linalg.norm(way))
-            if left < 0.1:
-                break
-            velocity = way / left * min(speed, left * 50)
-            body.tick(float(velocity[0]), float(velocity[1]))
-            held += body.touched
-    return body, held
-
-
-def test_every_feature_of_the_network_can_be_walked(region, world):
+def test_every_feature_of_the_network_can_be_walked(region, world, follow):
     features = region.network.features
     special = [f for f in features if f.feature_type in (FeatureType.STAIRCASE,
                                                          FeatureType.FOOTBRIDGE)]
