@@ -16,6 +16,7 @@ from urbanground_ros.sim.people import AREA_RADIUS
 from urbanground_ros.sim.people import Crowd
 from urbanground_ros.sim.people import MOST_ASIDE
 from urbanground_ros.sim.people import RADIUS
+from urbanground_ros.sim.people import Ways
 from urbanground_ros.sim.weather import MOST_PEDESTRIANS
 
 PERIOD = 0.02
@@ -36,7 +37,7 @@ def gaps(people):
 
 
 def crowd_around(network, body, count=100, seed=3):
-    return Crowd(network, count, seed, body, BODY_RADIUS, PERIOD)
+    return Crowd(Ways(network), count, seed, body, BODY_RADIUS, PERIOD)
 
 
 @pytest.mark.parametrize('count', [1, 20, 100])

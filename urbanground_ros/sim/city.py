@@ -487,8 +487,8 @@ class HeadlessCity:
         assert region is not None
         self._met = set()
         self._crowd = None
-        if self._scene.pedestrians and region.network is not None:
-            self._crowd = Crowd(region.network, self._scene.pedestrians, self._seed,
+        if self._scene.pedestrians and region.ways is not None:
+            self._crowd = Crowd(region.ways, self._scene.pedestrians, self._seed,
                                 np.array(self._body.feet), self._embodiment.radius,
                                 self._period_ns * 1e-9)
 

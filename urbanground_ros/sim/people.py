@@ -83,7 +83,7 @@ class Crowd:
     is near, or no room on it, fewer people are there.
 
     Args:
-        network: Where they walk.
+        ways: Where they walk.
         count: How many.
         seed: Of their places, ways and speeds.
         body: Where the body stands, (3,).
@@ -91,12 +91,12 @@ class Crowd:
         period: Of physics, seconds.
     """
 
-    def __init__(self, network: PedestrianNetwork, count: int, seed: int, body: FloatArray,
+    def __init__(self, ways: Ways, count: int, seed: int, body: FloatArray,
                  body_radius: float, period: float) -> None:
         self._random = np.random.default_rng([seed, count])
         self._period = period
         self._reach = RADIUS + body_radius
-        self._ways = Ways(network)
+        self._ways = ways
         self._tick = 0
         self._heights = self._random.uniform(1.52, 1.86, count)
         self._speeds = self._random.uniform(0.9, 1.7, count)
@@ -108,8 +108,7 @@ class Crowd:
         self._stuck = np.zeros(count)
         self._walked = np.zeros(count)
         self._headings = np.zeros(count)
-        for person in range(count):
-            self._settle(person, body, 0.0)
+        self._settle(np.arange(count), body, 0.0)
 
     @property
     def count(self) -> int:
@@ -160,18 +159,24 @@ class Crowd:
 
     def _bring_back(self, body: FloatArray) -> None:
         far = np.hypot(*(self._positions[:, :2] - body[:2]).T) > 1.15 * AREA_RADIUS
-        for person in np.flatnonzero(far | ~self._present):
-            self._present[person] = False
-            self._settle(int(person), body, RETURN_RADIUS)
+        gone = np.flatnonzero(far | ~self._present)
+        if gone.size:
+            self._present[gone] = False
+            self._settle(gone, body, RETURN_RADIUS)
 
-    def _settle(self, person: int, body: FloatArray, nearest: float) -> None:
-        """Put a person on a way near the body, where there is room."""
+    def _settle(self, people: NDArray[np.intp], body: FloatArray, nearest: float) -> None:
+        """Put people on ways near the body, as far as there is room."""
+        near = np.hypot(*(self._ways.middles - body[:2]).T) < AREA_RADIUS
+        shares = np.cumsum(self._ways.lengths * near)
+        self._velocities[people] = 0.0
+        if shares[-1] > 0.0:
+            for person in people.tolist():
+                self._settle_one(person, body, nearest, shares)
+
+    def _settle_one(self, person: int, body: FloatArray, nearest: float,
+                    shares: FloatArray) -> None:
+        """Put one person on one of the ways, by their cumulated lengths (S,)."""
         ways = self._ways
-        near = np.hypot(*(ways.middles - body[:2]).T) < AREA_RADIUS
-        shares = np.cumsum(ways.lengths * near)
-        self._velocities[person] = 0.0
-        if shares[-1] == 0.0:
-            return
         for _ in range(MOST_TRIES):
             pick, along, way = self._random.random(3)
             segment = int(np.searchsorted(shares, pick * shares[-1], side='right'))

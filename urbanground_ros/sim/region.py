@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from dataclasses import field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.geo import Region
+from urbanground_ros.sim.people import Ways
 from urbanground_ros.tiles import load_tileset
 from urbanground_ros.tiles import TileMesh
 
@@ -36,6 +38,11 @@ class CityRegion:
             'f8') if parts else empty)
         object.__setattr__(self, 'high', np.max([p.max(axis=0) for p in parts], axis=0).astype(
             'f8') if parts else empty)
+
+    @cached_property
+    def ways(self) -> Ways | None:
+        """Where people walk; None without a network."""
+        return None if self.network is None else Ways(self.network)
 
     def surface(self, x: float, y: float, z: float) -> tuple[str, bool]:
         """Return what the feet are on, such as `Footway - Nathan Road`, and whether it is any.
