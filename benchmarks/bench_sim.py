@@ -38,9 +38,11 @@ def report(what: str, seconds: tuple[float, float], scale: float, unit: str) -> 
 def main() -> None:
     start = time.perf_counter()
     region = open_region(DEFAULT_DISTRICT)
-    print(f'{DEFAULT_DISTRICT}: {len(region.meshes)} meshes, '
-          f'{sum(len(mesh.faces) for mesh in region.meshes)} triangles, '
-          f'read in {time.perf_counter() - start:.2f} s')
+    opened = time.perf_counter() - start
+    meshes = region.tiles.nearby((0.0, 0.0, 0.0), math.inf).meshes
+    print(f'{DEFAULT_DISTRICT}: {len(meshes)} meshes, {sum(len(mesh.faces) for mesh in meshes)} '
+          f'triangles; opened in {opened:.2f} s, all read in '
+          f'{time.perf_counter() - start - opened:.2f} s')
     feature = max(region.network.features, key=lambda f: f.length) if region.network else None
     if feature is None:
         return

@@ -128,9 +128,11 @@ def streaming(path: Path, memory: int) -> None:
     with Streamer([FolderSource(path)], FRAME, memory=memory) as streamer:
         opening = time.perf_counter() - start
         start, changed, most = time.perf_counter(), 0, 0
+        before: set[TileMesh] = set()
         for camera in turning():
             selection = streamer.update(camera, wait=True)
-            changed += len(selection.add)
+            changed += len(set(selection.meshes) - before)
+            before = set(selection.meshes)
             most = max(most, streamer.nbytes)
         loading = time.perf_counter() - start
         cameras = list(turning())

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The body in the large districts: the oracle walks a kilometre, and over every kind of way."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -16,7 +18,6 @@ from urbanground_ros.evaluate.local import play
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
-from urbanground_ros.sim import CollisionWorld
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
 from urbanground_ros.tasks import Kind
@@ -92,9 +93,7 @@ def test_the_oracle_climbs_every_kind_of_way(walker):
 
 
 def test_the_body_climbs_each_of_them_both_ways(city_region, follow):
-    world = CollisionWorld()
-    for mesh in city_region.meshes:
-        world.add(mesh)
+    world = city_region.solid(0.0, 0.0, math.inf)
     features = city_region.network.features
     by_kind = [
         [feature for feature in features if feature.feature_type is kind]

@@ -1,9 +1,7 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A test rig: TileMesh-shaped boxes, walls, stairs, ramps and a footbridge."""
+"""A test rig: boxes, walls, stairs, ramps and a footbridge."""
 
-from dataclasses import dataclass
-from dataclasses import field
 import math
 
 import numpy as np
@@ -15,20 +13,15 @@ from urbanground_ros.city import Scene
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.sim import CityRegion
 from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.tiles import Selection
+from urbanground_ros.tiles import TileMesh
 
 
-@dataclass
-class Mesh:
-    """The attributes of a TileMesh."""
-
-    name: str
-    positions: np.ndarray
-    faces: np.ndarray
-    normals: np.ndarray = field(default_factory=lambda: np.zeros((0, 3), 'f4'))
-    uvs: np.ndarray | None = None
-    texture: np.ndarray | None = None
-    color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
-    unlit: bool = False
+def raw(name, positions, faces, **fields):
+    """A mesh of shared vertices; without normals unless they are given."""
+    fields = {'normals': np.zeros((0, 3), 'f4'), 'uvs': None, 'color': (0.7, 0.7, 0.7, 1.0),
+              **fields}
+    return TileMesh(name, np.asarray(positions, 'f4'), faces=np.asarray(faces, 'u4'), **fields)
 
 
 def mesh(name, positions, faces, color=(0.7, 0.7, 0.7, 1.0)):
@@ -36,9 +29,8 @@ def mesh(name, positions, faces, color=(0.7, 0.7, 0.7, 1.0)):
     corners = np.asarray(positions, 'f8')[np.asarray(faces)]
     normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    return Mesh(name, corners.reshape(-1, 3).astype('f4'),
-                np.arange(3 * len(corners), dtype='u4').reshape(-1, 3),
-                np.repeat(normal, 3, axis=0).astype('f4'), color=color)
+    return raw(name, corners.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3),
+               normals=np.repeat(normal, 3, axis=0).astype('f4'), color=color)
 
 
 def box(x0, x1, y0, y1, z0, z1, name='box', color=(0.7, 0.7, 0.7, 1.0)):
@@ -107,11 +99,36 @@ def whole_rig():
 FRAME = LocalFrame(22.3, 114.17, 2.0)
 
 
+class Whole:
+    """Tiles that are always all there."""
+
+    def __init__(self, meshes):
+        self.meshes = tuple(meshes)
+        self.span = (np.min([m.positions.min(axis=0) for m in self.meshes], axis=0).astype('f8'),
+                     np.max([m.positions.max(axis=0) for m in self.meshes], axis=0).astype('f8'))
+
+    def update(self, camera, wait=False):
+        return Selection(self.meshes, True)
+
+    def nearby(self, point, radius, wait=True):
+        return Selection(self.meshes, True)
+
+    def forget(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def region(meshes, name='rig'):
+    return CityRegion(name, FRAME, Whole(meshes))
+
+
 def open_rig(name):
     """Stand for `open_region`."""
     if name != 'rig':
         raise CityError(f'region {name!r} is unknown, expected rig')
-    return CityRegion(name, FRAME, tuple(whole_rig()))
+    return region(whole_rig())
 
 
 def geo(x, y, z=math.nan, label=''):

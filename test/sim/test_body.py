@@ -19,10 +19,7 @@ WALK, SPRINT = 4.0, 7.0
 
 @pytest.fixture(scope='module')
 def world():
-    world = CollisionWorld()
-    for mesh in rig.whole_rig():
-        world.add(mesh)
-    return world
+    return CollisionWorld(rig.whole_rig())
 
 
 def run(world, start, velocity, seconds, jump_at=None, embodiment=None):
@@ -205,30 +202,16 @@ def test_thousands_of_random_steps_never_end_below_ground_or_in_a_building(world
 
 def test_same_inputs_give_the_same_bytes():
     def track():
-        world = CollisionWorld()
-        for mesh in rig.whole_rig():
-            world.add(mesh)
+        world = CollisionWorld(rig.whole_rig())
         return np.concatenate([
             run(world, (7, 0, 0), (3, 0.02), 8)[1], run(world, (-9, -10, 0), (-3.5, 6), 2)[1],
             run(world, (6.5, 18, 0), (0.5, 7), 3)[1]]).tobytes()
     assert track() == track()
 
 
-def test_meshes_come_and_go():
-    world = CollisionWorld()
-    world.add(rig.ground())
-    handle = world.add(rig.box(-2, 2, -2, 2, 0, 1))
-    assert world.heights(0, 0, 10, -1)[-1] == pytest.approx(1, abs=1e-6)
-    world.remove(handle)
-    assert world.heights(0, 0, 10, -1)[-1] == pytest.approx(0, abs=1e-6)
-    world.clear()
-    assert world.heights(0, 0, 10, -1) == []
-
-
 def test_triangles_without_area_are_left_out():
     world = CollisionWorld()
-    world.add(rig.Mesh('thin', np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0]], 'f4'),
-                       np.array([[0, 1, 2]], 'u4')))
+    world.add(rig.raw('thin', [[0, 0, 0], [1, 0, 0], [2, 0, 0]], [[0, 1, 2]]))
     assert world.heights(0.5, 0, 1, -1) == []
 
 

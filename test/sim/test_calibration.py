@@ -50,7 +50,7 @@ def test_where_nothing_is_there_nothing_is_measured(region):
     world = CollisionWorld()
     world.add(rig.box(0, 1, 0, 1, 500, 501))
     with pytest.raises(SimError, match=r'0 outdoor vertices .* expected 20 or more'):
-        measure_offset(region.network, world, -2.2)
+        measure_offset(region.network, -2.2, lambda *_: world)
     assert calibrate('/none.yaml').returncode == 1
 
 
@@ -61,6 +61,6 @@ def test_a_spread_is_told(region):
     for k, (x, y, z) in enumerate(points.tolist()):
         high = z + 2.0 + 0.1 * (k % 5 - 2)
         world.add(rig.box(x - 0.01, x + 0.01, y - 0.01, y + 0.01, high - 0.001, high))
-    measured = measure_offset(region.network, world, -2.2)
+    measured = measure_offset(region.network, -2.2, lambda *_: world)
     assert measured.offset == pytest.approx(-0.2, abs=0.02)
     assert measured.spread == pytest.approx(0.148, abs=0.03)

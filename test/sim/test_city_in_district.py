@@ -14,7 +14,6 @@ from urbanground_ros.city import Scene
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import FeatureType
-from urbanground_ros.sim import CollisionWorld
 from urbanground_ros.sim import draw_overview
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
@@ -30,10 +29,7 @@ def region():
 
 @pytest.fixture(scope='module')
 def world(region):
-    world = CollisionWorld()
-    for mesh in region.meshes:
-        world.add(mesh)
-    return world
+    return region.solid(0.0, 0.0, math.inf)
 
 
 def test_every_feature_of_the_network_can_be_walked(region, world, follow):

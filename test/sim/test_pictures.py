@@ -106,13 +106,11 @@ def test_limits_of_the_view():
 
 
 def test_picks_what_is_seen_first():
-    world = CollisionWorld()
-    for mesh in rig.whole_rig():
-        world.add(mesh)
+    region = rig.region(rig.whole_rig())
     view = MapView((20.0, 0.0, 0.0), span=40.0)
-    assert view.pick(world, 0.5, 0.5, 4 / 3) == pytest.approx((20, 0, rig.DECK), abs=1e-3)
-    assert view.pick(world, 0.5, 0.3, 4 / 3) == pytest.approx((20, 6, 0), abs=1e-3)
-    assert MapView((200.0, 0.0, 0.0)).pick(world, 0.5, 0.5, 4 / 3) is None
+    assert view.pick(region, 0.5, 0.5, 4 / 3) == pytest.approx((20, 0, rig.DECK), abs=1e-3)
+    assert view.pick(region, 0.5, 0.3, 4 / 3) == pytest.approx((20, 6, 0), abs=1e-3)
+    assert MapView((200.0, 0.0, 0.0)).pick(region, 0.5, 0.5, 4 / 3) is None
 
 
 # -- the mode --------------------------------------------------------------------------------
@@ -254,10 +252,10 @@ def test_textures_stand_upright(renderer):
     texture = np.zeros((8, 8, 3), np.uint8)
     texture[:4] = (255, 0, 0)
     texture[4:] = (0, 0, 255)
-    wall = rig.Mesh('sign', np.array([[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]], 'f4'),
-                    np.array([[0, 1, 2], [0, 2, 3]], 'u4'), np.tile([-1, 0, 0], (4, 1)),
-                    np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), texture,
-                    (1.0, 1.0, 1.0, 1.0), True)
+    wall = rig.raw('sign', [[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]],
+                   [[0, 1, 2], [0, 2, 3]], normals=np.tile([-1, 0, 0], (4, 1)),
+                   uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), texture=texture,
+                   color=(1.0, 1.0, 1.0, 1.0), unlit=True)
     renderer.show([wall])
     image = renderer.first_person((0.0, 0.0, 2.0), 0.0, 0.0, NOON).astype(int)
     renderer.show(rig.whole_rig())

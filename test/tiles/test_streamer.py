@@ -77,10 +77,8 @@ class Screen:
         self.shown: list[TileMesh] = []
 
     def apply(self, selection: Selection) -> Selection:
-        for mesh in selection.remove:
-            self.shown.remove(mesh)
-        assert not set(selection.add) & set(self.shown)
-        self.shown += selection.add
+        assert len(set(selection.meshes)) == len(selection.meshes)
+        self.shown = list(selection.meshes)
         return selection
 
 
@@ -104,12 +102,11 @@ def test_what_is_seen_is_covered_once_and_finest_nearby(service):
     with stream(service) as streamer:
         selection = streamer.update(AHEAD, wait=True)
     assert selection.complete
-    assert not selection.remove
-    assert (covered(selection.add, seen(AHEAD)) == 1).all()
-    near = [mesh for mesh in selection.add if abs(mesh.positions).max() < 310]
+    assert (covered(selection.meshes, seen(AHEAD)) == 1).all()
+    near = [mesh for mesh in selection.meshes if abs(mesh.positions).max() < 310]
     assert near
     assert all('_L15_' in mesh.name for mesh in near)
-    assert any('_L1.' in mesh.name or '_L2.' in mesh.name for mesh in selection.add)
+    assert any('_L1.' in mesh.name or '_L2.' in mesh.name for mesh in selection.meshes)
     # Nobody asks for what is out of sight: the other region, or all of the finest level.
     assert not any('/12/' in path for path in service.requests)
     assert len(service.requests) < 60
@@ -119,7 +116,7 @@ def test_what_is_seen_is_covered_once_and_finest_nearby(service):
 def test_the_error_on_the_screen_is_within_the_allowed(service, error):
     errors = {'15_': 0.0, '1.b': 10.3, '2.b': 20.6, '3.b': 41.0, '4.b': 81.9}
     with stream(service, pixel_error=error) as streamer:
-        for mesh in streamer.update(AHEAD, wait=True).add:
+        for mesh in streamer.update(AHEAD, wait=True).meshes:
             middle = mesh.positions.astype(float).mean(axis=0)
             half = np.ptp(mesh.positions, axis=0) / 2
             distance = np.linalg.norm(np.maximum(abs(middle - AHEAD.eye) - half - [0, 0, 30], 0))
@@ -129,7 +126,7 @@ def test_the_error_on_the_screen_is_within_the_allowed(service, error):
 
 def test_nothing_is_shown_beyond_the_distance(service):
     with stream(service, max_distance=200.0) as streamer:
-        meshes = streamer.update(AHEAD, wait=True).add
+        meshes = streamer.update(AHEAD, wait=True).meshes
     assert meshes
     assert all(np.linalg.norm(mesh.positions[:, :2], axis=1).min() < 201 for mesh in meshes)
 
@@ -147,7 +144,7 @@ def test_no_hole_opens_while_tiles_load(service):
 
 def test_waiting_gives_the_same_whatever_went_before(service):
     with stream(service) as streamer:
-        expected = names(streamer.update(AHEAD, wait=True).add)
+        expected = names(streamer.update(AHEAD, wait=True).meshes)
     service.faults, service.delay = [('_(3|7|0)', 'slow', 1), ('1_L', 500, 1)], 0.05
     for workers in (1, 7):
         screen = Screen()
@@ -178,9 +175,7 @@ def test_a_tile_that_fails_leaves_its_parent_there(service, kind):
         assert len(streamer.warnings) == 1
         asked = len(service.requests)
         for _ in range(5):
-            selection = streamer.update(AHEAD, wait=True)
-            assert not selection.add
-            assert not selection.remove
+            assert list(streamer.update(AHEAD, wait=True).meshes) == screen.shown
         assert len(service.requests) == asked
         solid = streamer.nearby((20, 20, 0), 5.0)
         assert covered(solid.meshes, np.array([[20.3, 20.7]])).tolist() == [1]
@@ -191,14 +186,14 @@ def test_when_every_finer_tile_fails_the_coarse_ones_stay(service):
     with stream(service) as streamer:
         selection = streamer.update(AHEAD, wait=True)
     assert selection.complete
-    assert (covered(selection.add, seen(AHEAD)) == 1).all()
-    assert all('_L4' in mesh.name for mesh in selection.add)
+    assert (covered(selection.meshes, seen(AHEAD)) == 1).all()
+    assert all('_L4' in mesh.name for mesh in selection.meshes)
 
 
 def test_memory_is_bounded_and_what_is_seen_stays_covered(service):
     with stream(service) as streamer:
         selection = streamer.update(AHEAD, wait=True)
-        size = sum(mesh.nbytes for mesh in selection.add)
+        size = sum(mesh.nbytes for mesh in selection.meshes)
     results = []
     for wait in (False, True):
         screen = Screen()
@@ -209,7 +204,7 @@ def test_memory_is_bounded_and_what_is_seen_stays_covered(service):
         assert (covered(screen.shown, seen(AHEAD)) == 1).all()
         results.append(names(screen.shown))
     assert results[0] == results[1]
-    assert len(results[0]) < len(selection.add)
+    assert len(results[0]) < len(selection.meshes)
 
 
 def test_too_little_memory_does_not_fetch_again_and_again(service):
@@ -229,7 +224,7 @@ def test_cameras_may_look_straight_down(service):
     down = Camera((40, 40, 100), (0, 0, -1))
     with stream(service) as streamer:
         selection = streamer.update(down, wait=True)
-    assert (covered(selection.add, np.array([[41.0, 42.0], [70.0, 10.3]])) == 1).all()
+    assert (covered(selection.meshes, np.array([[41.0, 42.0], [70.0, 10.3]])) == 1).all()
 
 
 def test_the_ground_nearby_is_the_finest_and_does_not_depend_on_the_camera(service):
@@ -299,7 +294,7 @@ def shown(source: FolderSource, camera: Camera) -> list[str]:
     with Streamer([source], FRAME) as streamer:
         selection = streamer.update(camera, wait=True)
     assert selection.complete
-    return names(selection.add)
+    return names(selection.meshes)
 
 
 NEAR, FAR = Camera((-5, 5, 3), (1, 0, 0)), Camera((-1400, 5, 3), (1, 0, 0))

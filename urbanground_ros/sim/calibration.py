@@ -8,6 +8,7 @@ published. On the ground outdoors, where both have the same surface, it can be m
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ import numpy as np
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.geo import Region
+from urbanground_ros.progress import Bar
 from urbanground_ros.sim.collision import CollisionWorld
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.region import open_region
@@ -30,6 +32,8 @@ _ON_GROUND = frozenset({
 })
 #: Surfaces are looked for this far above and below the network (m).
 REACH = 15.0
+#: Tiles are read for squares of this side (m).
+CELL = 100.0
 #: So few vertices say nothing.
 LEAST = 20
 
@@ -47,14 +51,16 @@ class Calibration(NamedTuple):
     vertices: int
 
 
-def measure_offset(network: PedestrianNetwork, world: CollisionWorld,
-                   offset: float) -> Calibration:
+def measure_offset(network: PedestrianNetwork, offset: float,
+                   solid: Callable[[float, float, float], CollisionWorld],
+                   report: Callable[[float, str], None] | None = None) -> Calibration:
     """Measure the offset at the outdoor vertices on the ground.
 
     Args:
         network: Placed with the present `offset` (m).
-        world: The tiles' surfaces, in the same frame.
         offset: Ellipsoidal height of HKPD zero that the network was placed with.
+        solid: Returns the tiles' surfaces within a radius of a place (x, y, radius; m).
+        report: Told the share that is done, from 0 to 1, and where it goes on.
 
     Raises:
         SimError: too few vertices have a surface near.
@@ -62,9 +68,18 @@ def measure_offset(network: PedestrianNetwork, world: CollisionWorld,
     points = np.unique(np.concatenate([np.zeros((0, 3)), *(
         feature.points for feature in network.features
         if feature.enabled and feature.outdoor and feature.feature_type in _ON_GROUND)]), axis=0)
-    surfaces = [np.array(world.heights(x, y, z + REACH, z - REACH)) - z
-                for x, y, z in points.tolist()]
-    surfaces = [above for above in surfaces if above.size]
+    cells = np.floor(points[:, :2] / CELL)
+    parts = np.unique(cells, axis=0)
+    surfaces = []
+    for number, part in enumerate(parts):
+        if report is not None:
+            report(number / len(parts), f'part {number + 1} of {len(parts)}')
+        middle = (part + 0.5) * CELL
+        world = solid(middle[0], middle[1], CELL)
+        for x, y, z in points[(cells == part).all(axis=1)].tolist():
+            above = np.array(world.heights(x, y, z + REACH, z - REACH)) - z
+            if above.size:
+                surfaces.append(above)
     if len(surfaces) < LEAST:
         raise SimError(f'{len(surfaces)} outdoor vertices on the ground have a surface within '
                        f'{REACH:g} m, expected {LEAST} or more')
@@ -85,12 +100,13 @@ def calibrate(path: Path, *, write: bool = True) -> tuple[float, Calibration]:
     """
     region = Region.load(path)
     opened = open_region(str(path))
-    world = CollisionWorld()
-    for mesh in opened.meshes:
-        world.add(mesh)
-    network = opened.network
-    assert network is not None
-    measured = measure_offset(network, world, region.height_offset)
+    assert opened.network is not None
+    try:
+        with Bar('calibrate') as bar:
+            measured = measure_offset(opened.network, region.height_offset, opened.solid,
+                                      bar.show)
+    finally:
+        opened.tiles.close()
     if write:
         replace(region, height_offset=round(measured.offset, 3)).save(path)
     return region.height_offset, measured

@@ -43,6 +43,7 @@ from urbanground_ros.sim.people import TICKS_PER_CHOICE
 from urbanground_ros.sim.rain import Rain
 from urbanground_ros.sim.region import CityRegion
 from urbanground_ros.sim.region import open_region
+from urbanground_ros.sim.region import STRIDE
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
 from urbanground_ros.sim.scan import measure
@@ -50,6 +51,7 @@ from urbanground_ros.sim.weather import check_scene
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import SECONDS_PER_DAY
 from urbanground_ros.sim.weather import WEATHERS
+from urbanground_ros.tiles import AnyCamera
 
 FIRST_PERSON = 'first_person'
 MAP = 'map'
@@ -140,8 +142,8 @@ class HeadlessCity:
         self._open_region = open_region
         self._regions: dict[str, CityRegion] = {}
         self._region: CityRegion | None = None
-        self._world = CollisionWorld()
-        self._body = Body(self._world, self._embodiment)
+        self._body = Body(CollisionWorld(), self._embodiment)
+        self._solid_at = (0.0, 0.0)
         self._tick = 0
         self._cancel = threading.Event()
         self._camera_ticks = self._scan_ticks = 0
@@ -185,14 +187,12 @@ class HeadlessCity:
             except UrbanGroundError as error:
                 raise SimError(str(error)) from error
         found = self._regions[region]
-        world = self._world if found is self._region else _collision_world(found)
-        feet = self._surface(found, world, placement)
-        marks = tuple((mark.label, self._on_ground(found, world, mark)) for mark in markers)
+        feet = self._surface(found, placement)
+        marks = tuple((mark.label, self._on_ground(found, mark)) for mark in markers)
         if found is not self._region:
-            self._region, self._world = found, world
-            self._body = Body(world, self._embodiment)
-            if self._renderer is not None:
-                self._renderer.show(found.meshes)
+            if self._region is not None:
+                self._region.tiles.forget()
+            self._region = found
         self._tick += 1
         self._reset(seed, scene, marks)
         self._put(feet, placement.yaw)
@@ -272,7 +272,7 @@ class HeadlessCity:
             CityError: no region is loaded, or the place is outside it or has no ground.
         """
         region = self._begin()
-        feet = self._surface(region, self._world, placement)
+        feet = self._surface(region, placement)
         self._tick += 1
         self._teleports += 1
         self._mode = FIRST_PERSON
@@ -318,18 +318,20 @@ class HeadlessCity:
 
     def render(self) -> np.ndarray | None:
         """Return what is seen now, RGB (H, W, 3); None where the city has no pictures."""
-        if self._renderer is None or self._region is None:
+        region, body = self._region, self._body
+        if self._renderer is None or region is None:
             return None
-        body = self._body
         if self._mode == MAP:
+            self._show(self._map.camera(*self._size))
             return draw_marks(self._renderer.overhead(self._map, MAP_LIGHT), self._map,
                               tuple(body.feet), body.yaw, self._markers, self._pin,
                               self._closures)
         weather, eye = WEATHERS[self._scene.weather], body.eye()
         light = lighting(weather, self._time_of_day())
         seconds = self._tick * self._period_ns * 1e-9
-        streaks = self._rain.streaks(self._world, np.array(eye), seconds,
+        streaks = self._rain.streaks(body.world, np.array(eye), seconds,
                                      weather.rain) if weather.rain else None
+        self._show(self._renderer.camera(tuple(eye), body.yaw, body.pitch))
         return self._renderer.first_person(tuple(eye), body.yaw, body.pitch, light,
                                            self._crowd.now() if self._crowd else None, streaks)
 
@@ -341,13 +343,14 @@ class HeadlessCity:
         if self._renderer is None or self._region is None or not self._renderer.has_depth:
             return None
         body = self._body
+        self._show(self._renderer.camera(tuple(body.eye()), body.yaw, body.pitch))
         return self._renderer.depth(tuple(body.eye()), body.yaw, body.pitch,
                                     self._crowd.now() if self._crowd else None)
 
     def scan(self) -> np.ndarray:
         """Return the ranges of a planar laser scan now; see `urbanground_ros.sim.scan`."""
         body = self._body
-        return measure(self._world, np.array(body.feet), body.yaw,
+        return measure(body.world, np.array(body.feet), body.yaw,
                        self._crowd.now() if self._crowd else None)
 
     def picture(self) -> bytes:
@@ -369,7 +372,9 @@ class HeadlessCity:
         return hashlib.sha256(numbers + words.encode()).hexdigest()
 
     def close(self) -> None:
-        """Give back the renderer; the city needs no more calls."""
+        """Give back the renderer and the tiles; the city needs no more calls."""
+        for region in self._regions.values():
+            region.tiles.close()
         if self._renderer is not None:
             self._renderer.close()
             self._renderer = None
@@ -442,6 +447,8 @@ class HeadlessCity:
         self._yaw_rate = yaw_rate
         self._tick += 1
         self._among_people()
+        if math.dist(self._solid_at, (body.feet.x, body.feet.y)) > STRIDE:
+            self._surround(body.feet.x, body.feet.y)
         self._note_contact()
         if self._rain.tick(body, WEATHERS[self._scene.weather].rain, period):
             self._note(*_IN_RAIN if self._rain.exposed else _OUT_OF_RAIN)
@@ -462,6 +469,18 @@ class HeadlessCity:
         body = self._body
         body.yaw = math.remainder(body.yaw + turn, 2 * math.pi)
         body.pitch = min(MAX_PITCH, max(-MAX_PITCH, body.pitch + tilt))
+
+    def _surround(self, x: float, y: float) -> None:
+        """Have solid for the body what is around a place."""
+        assert self._region is not None
+        self._solid_at = x, y
+        self._body.world = self._region.solid(x, y)
+
+    def _show(self, camera: AnyCamera) -> None:
+        """Have the renderer show what a camera wants, all of it."""
+        assert self._region is not None
+        assert self._renderer is not None
+        self._renderer.show(self._region.tiles.update(camera, wait=True).meshes)
 
     def _note_contact(self) -> None:
         """Count one contact an approach: it lasts until the body is a radius away from it."""
@@ -497,8 +516,7 @@ class HeadlessCity:
         region = self._region
         assert region is not None
         self._closures = tuple(
-            (line.label, np.array([self._on_ground(region, self._world, point)
-                                   for point in line.points]))
+            (line.label, np.array([self._on_ground(region, point) for point in line.points]))
             for line in self._scene.closures)
         if self._renderer is not None:
             self._renderer.show_closures(points for _, points in self._closures)
@@ -542,6 +560,7 @@ class HeadlessCity:
             self._emit()
 
     def _put(self, feet: tuple[float, float, float], yaw: float) -> None:
+        self._surround(*feet[:2])
         self._body.place(*feet)
         self._body.yaw = compass_to_enu(yaw)
         self._body.pitch = 0.0
@@ -595,8 +614,10 @@ class HeadlessCity:
         return 'map closed'
 
     def _map_select(self, action: Action) -> str:
+        region = self._region
+        assert region is not None
         width, height = self._size
-        self._pin = self._map.pick(self._world, action.x, action.y, width / height)
+        self._pin = self._map.pick(region, action.x, action.y, width / height)
         self._run(TICKS_PER_SAMPLE)
         return 'pin set' if self._pin else 'no pin: nothing is there'
 
@@ -619,8 +640,7 @@ class HeadlessCity:
 
     # -- where things are, and the state -----------------------------------------------------
 
-    def _surface(self, region: CityRegion, world: CollisionWorld,
-                 placement: Placement) -> tuple[float, float, float]:
+    def _surface(self, region: CityRegion, placement: Placement) -> tuple[float, float, float]:
         """Return where the feet go: on the surface nearest the altitude, else the topmost.
 
         A surface counts if the body fits between it and what is above it.
@@ -632,7 +652,7 @@ class HeadlessCity:
         if not (region.low[0] <= x <= region.high[0] and region.low[1] <= y <= region.high[1]):
             raise SimError(f'place: {point.latitude:.6f}, {point.longitude:.6f} is outside '
                            f'the region {region.name}')
-        heights = world.heights(x, y, region.high[2] + 1, region.low[2] - 1)
+        heights = region.heights(x, y)
         roomy = [low for low, above in zip(heights, [*heights[1:], math.inf], strict=True)
                  if above - low >= self._embodiment.height]
         if not roomy:
@@ -642,12 +662,11 @@ class HeadlessCity:
             return x, y, roomy[-1]
         return x, y, min(roomy, key=lambda height: abs(height - z))
 
-    def _on_ground(self, region: CityRegion, world: CollisionWorld,
-                   point: GeoPoint) -> tuple[float, float, float]:
+    def _on_ground(self, region: CityRegion, point: GeoPoint) -> tuple[float, float, float]:
         """Return where a marker stands: at its altitude, else on the topmost surface."""
         x, y, z = _to_map(region, point)
         if math.isnan(point.altitude):
-            heights = world.heights(x, y, region.high[2] + 1, region.low[2] - 1)
+            heights = region.heights(x, y)
             z = heights[-1] if heights else float(region.low[2])
         return x, y, z
 
@@ -702,13 +721,6 @@ _EXECUTE: dict[str, Callable[[HeadlessCity, Action], str]] = {
     'map_zoom': HeadlessCity._map_zoom,
     'map_orbit': HeadlessCity._map_orbit,
 }
-
-
-def _collision_world(region: CityRegion) -> CollisionWorld:
-    world = CollisionWorld()
-    for mesh in region.meshes:
-        world.add(mesh)
-    return world
 
 
 def _to_map(region: CityRegion, point: GeoPoint) -> tuple[float, float, float]:

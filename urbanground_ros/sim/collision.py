@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from panda3d.bullet import BulletCapsuleShape
@@ -55,6 +57,19 @@ class Capsule:
         self.shape = BulletCapsuleShape(radius, height - 2.0 * radius, ZUp)
 
 
+class _Solid(NamedTuple):
+    """Bullet's shape of a mesh, its triangles (N, 3, 3), and their bounds (3,)."""
+
+    shape: BulletTriangleMeshShape
+    corners: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+#: What was built for the meshes that are in use: worlds share it.
+_solids: WeakKeyDictionary[TileMesh, _Solid | None] = WeakKeyDictionary()
+
+
 class CollisionWorld:
     """Triangles that stand still, and the questions a body asks of them.
 
@@ -63,42 +78,23 @@ class CollisionWorld:
     order give the same answers.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, meshes: Iterable[TileMesh] = ()) -> None:
+        """Have the triangles of some meshes."""
         self._world = BulletWorld()
-        self._bodies: dict[int, BulletRigidBodyNode] = {}
-        self._corners: dict[int, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
-        self._next = 0
+        self._solids: list[_Solid] = []
+        for mesh in meshes:
+            self.add(mesh)
 
-    def add(self, mesh: TileMesh) -> int:
-        """Add the triangles of a mesh and return the handle that removes them."""
-        handle = self._next
-        self._next += 1
-        positions = np.ascontiguousarray(mesh.positions, 'f4')
-        corners = positions[mesh.faces]
-        area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0],
-                                       corners[:, 2] - corners[:, 0]), axis=1) / 2
-        solid = area > MIN_TRIANGLE_AREA
-        faces = np.ascontiguousarray(mesh.faces[solid], 'u4')
-        if len(faces):
+    def add(self, mesh: TileMesh) -> None:
+        """Add the triangles of a mesh."""
+        if mesh not in _solids:
+            _solids[mesh] = _solid(mesh)
+        solid = _solids[mesh]
+        if solid is not None:
             body = BulletRigidBodyNode(mesh.name)
-            body.addShape(_triangle_shape(positions, faces))
+            body.addShape(solid.shape)
             self._world.attach(body)
-            self._bodies[handle] = body
-            corners = corners[solid]
-            self._corners[handle] = corners, (corners.min(axis=(0, 1)), corners.max(axis=(0, 1)))
-        return handle
-
-    def remove(self, handle: int) -> None:
-        """Take away what `add` returned this handle for."""
-        body = self._bodies.pop(handle, None)
-        if body is not None:
-            self._world.remove(body)
-            del self._corners[handle]
-
-    def clear(self) -> None:
-        """Take away everything."""
-        for handle in tuple(self._bodies):
-            self.remove(handle)
+            self._solids.append(solid)
 
     def sweep(self, capsule: Capsule, feet: LVector3d, motion: LVector3d) -> Hit | None:
         """Move a capsule that stands on `feet` along `motion`; return what stops it first."""
@@ -140,7 +136,7 @@ class CollisionWorld:
                                  _AXIS_POINTS)
         lower, upper = axis[0] - capsule.radius, axis[-1] + capsule.radius
         ways = []
-        for corners, (lowest, highest) in self._corners.values():
+        for _, corners, lowest, highest in self._solids:
             if np.any(lowest >= upper) or np.any(highest <= lower):
                 continue
             near = np.all((corners.max(axis=1) > lower) & (corners.min(axis=1) < upper), axis=1)
@@ -156,6 +152,20 @@ class CollisionWorld:
                     out = np.cross(triangle[1] - triangle[0], triangle[2] - triangle[0])
                 ways.append(LVector3d(*(out / np.linalg.norm(out) * depth)))
         return ways
+
+
+def _solid(mesh: TileMesh) -> _Solid | None:
+    """Return a mesh as something solid; None where no triangle is left."""
+    positions = np.ascontiguousarray(mesh.positions, 'f4')
+    corners = positions[mesh.faces]
+    area = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0],
+                                   corners[:, 2] - corners[:, 0]), axis=1) / 2
+    solid = area > MIN_TRIANGLE_AREA
+    if not solid.any():
+        return None
+    corners = corners[solid]
+    return _Solid(_triangle_shape(positions, np.ascontiguousarray(mesh.faces[solid], 'u4')),
+                  corners, corners.min(axis=(0, 1)), corners.max(axis=(0, 1)))
 
 
 def _closest_on_triangle(points: np.ndarray, triangle: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+import itertools
 import math
 
 import cv2
@@ -16,7 +17,8 @@ from PIL import Image
 from PIL import ImageDraw
 from PIL import ImageFont
 
-from urbanground_ros.sim.collision import CollisionWorld
+from urbanground_ros.sim.region import CityRegion
+from urbanground_ros.tiles import OrthographicCamera
 
 #: Metres across the picture when the map opens, and the nearest and farthest zoom.
 OPENING_SPAN = 400.0
@@ -27,6 +29,8 @@ STRAIGHT_DOWN = -math.pi / 2
 MAX_PITCH = math.radians(-20.0)
 #: Distance of the camera from what it looks at: above every roof, whatever the pitch (m).
 STANDOFF = 2000.0
+#: A line of sight is followed in pieces of this horizontal length (m).
+PIECE = 100.0
 
 Place = tuple[float, float, float]
 
@@ -98,12 +102,27 @@ class MapView:
         start = self.eye() + offset
         return start, start + 2 * STANDOFF * forward
 
-    def pick(self, world: CollisionWorld, x: float, y: float,
+    def pick(self, region: CityRegion, x: float, y: float,
              aspect: float) -> tuple[float, float, float] | None:
         """Return where the line of sight first meets the city, or None beside it."""
         start, end = self.line_of_sight(x, y, aspect)
-        hit = world.ray(LVector3d(*start), LVector3d(*end))
-        return None if hit is None else (hit.point.x, hit.point.y, hit.point.z)
+        # Only between the highest and the lowest point of the city can it meet anything.
+        top, bottom = region.high[2] + 1.0, region.low[2] - 1.0
+        way = end - start
+        first, last = ((height - start[2]) / way[2] for height in (top, bottom))
+        pieces = max(1, math.ceil((last - first) * math.hypot(way[0], way[1]) / PIECE))
+        stops = start + np.linspace(first, last, pieces + 1)[:, None] * way
+        for near, far in itertools.pairwise(stops):
+            x, y, _ = (near + far) / 2
+            hit = region.solid(x, y, PIECE).ray(LVector3d(*near), LVector3d(*far))
+            if hit is not None:
+                return hit.point.x, hit.point.y, hit.point.z
+        return None
+
+    def camera(self, width: int, height: int) -> OrthographicCamera:
+        """Return what sees the picture, for the selection of tiles."""
+        _, up, forward = self.axes()
+        return OrthographicCamera(self.eye(), forward, self.span, width, height, up)
 
 
 def draw_marks(image: np.ndarray, view: MapView, agent: Place, heading: float,

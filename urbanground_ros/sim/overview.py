@@ -32,9 +32,11 @@ def draw_overview(region: Path, extent: tuple[float, float, float, float],
     renderer = open_renderer(width, height, 1.0)
     if renderer is None:
         return None
+    view = MapView(((west + east) / 2, (south + north) / 2, 0.0), span=east - west)
+    opened = open_region(str(region))
     try:
-        renderer.show(open_region(str(region)).meshes)
-        return renderer.overhead(
-            MapView(((west + east) / 2, (south + north) / 2, 0.0), span=east - west), MAP_LIGHT)
+        renderer.show(opened.tiles.update(view.camera(width, height), wait=True).meshes)
+        return renderer.overhead(view, MAP_LIGHT)
     finally:
+        opened.tiles.close()
         renderer.close()

@@ -5,44 +5,86 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from dataclasses import field
 from functools import cached_property
-from pathlib import Path
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.geo import Region
+from urbanground_ros.sim.collision import CollisionWorld
 from urbanground_ros.sim.people import Ways
-from urbanground_ros.tiles import load_tileset
-from urbanground_ros.tiles import TileMesh
+from urbanground_ros.tiles import AnyCamera
+from urbanground_ros.tiles import open_sources
+from urbanground_ros.tiles import Selection
+from urbanground_ros.tiles import Streamer
+
+#: Whatever is within so many metres of a place, above and below it too, is solid there: the
+#: scanner and rain reach less far.
+REACH = 40.0
+#: The body walks so many metres until what is solid around it is had anew.
+STRIDE = 25.0
+
+
+class Tiles(Protocol):
+    """Where the geometry of a region comes from, as `urbanground_ros.tiles.Streamer` gives it."""
+
+    def update(self, camera: AnyCamera, wait: bool = False) -> Selection:
+        """Return what to show a camera."""
+        ...
+
+    def nearby(self, point: ArrayLike, radius: float, wait: bool = True) -> Selection:
+        """Return the finest geometry within metres of a point (3,), above and below it too."""
+        ...
+
+    def forget(self) -> None:
+        """Let go of what is kept in memory."""
+        ...
+
+    def close(self) -> None:
+        """Let go of everything."""
+        ...
+
+    @property
+    def span(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest coordinates (3,) there are."""
+        ...
 
 
 @dataclass(frozen=True)
 class CityRegion:
-    """What a city is made of; meshes and network are in the ENU frame `frame`."""
+    """What a city is made of; tiles and network are in the ENU frame `frame`."""
 
     name: str
     frame: LocalFrame
-    meshes: tuple[TileMesh, ...]
+    tiles: Tiles
     network: PedestrianNetwork | None = None
-    low: np.ndarray = field(init=False, repr=False)
-    high: np.ndarray = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        """Measure the bounds (3,) of the meshes."""
-        parts = [mesh.positions for mesh in self.meshes if len(mesh.positions)]
-        empty = np.zeros(3)
-        object.__setattr__(self, 'low', np.min([p.min(axis=0) for p in parts], axis=0).astype(
-            'f8') if parts else empty)
-        object.__setattr__(self, 'high', np.max([p.max(axis=0) for p in parts], axis=0).astype(
-            'f8') if parts else empty)
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """The lowest coordinates (3,) that anything has."""
+        return self.tiles.span[0]
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        """The highest coordinates (3,) that anything has."""
+        return self.tiles.span[1]
 
     @cached_property
     def ways(self) -> Ways | None:
         """Where people walk; None without a network."""
         return None if self.network is None else Ways(self.network)
+
+    def solid(self, x: float, y: float, radius: float = REACH + STRIDE) -> CollisionWorld:
+        """Return what is solid within `radius` metres of a place, the finest there is."""
+        return CollisionWorld(self.tiles.nearby((x, y, 0.0), radius).meshes)
+
+    def heights(self, x: float, y: float) -> list[float]:
+        """Return the heights of all surfaces at a place, lowest first."""
+        return self.solid(x, y, 0.0).heights(x, y, self.high[2] + 1, self.low[2] - 1)
 
     def surface(self, x: float, y: float, z: float) -> tuple[str, bool]:
         """Return what the feet are on, such as `Footway - Nathan Road`, and whether it is any.
@@ -59,17 +101,24 @@ class CityRegion:
         return f'{kind} - {feature.street}' if feature.street else kind, True
 
 
-def open_region(region: str) -> CityRegion:
-    """Read a region with its tiles and its network.
+def open_region(region: str, *, pixel_error: float = 16.0, view_distance: float = 1500.0,
+                tile_memory: float = 512.0) -> CityRegion:
+    """Open a region: read its network and the roots of its tilesets.
 
     Args:
         region: The name of a built-in district, or the path of a region file.
+        pixel_error: Geometric error that pictures may have, pixels.
+        view_distance: Metres beyond which pictures show nothing.
+        tile_memory: Megabytes of decoded tiles that are kept at most.
 
     Raises:
         UrbanGroundError: it is unknown, or a file of it cannot be read.
     """
     from urbanground_ros.districts import resolve_region
     found = Region.load(resolve_region(region))
-    meshes = tuple(mesh for tileset in found.tilesets
-                   for mesh in load_tileset(Path(found.resolve(tileset)), found.frame))
-    return CityRegion(region, found.frame, meshes, found.load_network())
+    sources = [source for tileset in found.tilesets
+               for source in open_sources(found.resolve(tileset))]
+    network = found.load_network()
+    tiles = Streamer(sources, found.frame, pixel_error=pixel_error, max_distance=view_distance,
+                     memory=round(tile_memory * 2 ** 20))
+    return CityRegion(region, found.frame, tiles, network)

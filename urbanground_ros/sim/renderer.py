@@ -11,10 +11,13 @@ import math
 import threading
 from typing import NamedTuple
 from typing import TYPE_CHECKING
+import weakref
+from weakref import WeakKeyDictionary
 
 import cv2
 import numpy as np
 from panda3d.core import AmbientLight
+from panda3d.core import BitMask32
 from panda3d.core import Camera
 from panda3d.core import CullBinAttrib
 from panda3d.core import CullFaceAttrib
@@ -57,6 +60,7 @@ from urbanground_ros.sim.mapview import STANDOFF
 from urbanground_ros.sim.weather import Lighting
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
+from urbanground_ros.tiles import Camera as TileCamera
 from urbanground_ros.tiles import TileMesh
 
 if TYPE_CHECKING:
@@ -69,6 +73,12 @@ NEAR, FAR = 0.1, 2500.0
 #: Pixels across the shadow map, and the turn of the sun (rad) after which it is drawn anew.
 SHADOW_SIZE = 2048
 SHADOW_TURN = 0.004
+#: Shadows fall so far to all sides of the first-person camera, and are thrown by what is so
+#: far towards the sun (m).
+SHADOW_REACH = 240.0
+SHADOW_DEPTH = 1500.0
+#: What the sun does not see is hidden from this camera.
+SHADOW_MASK = BitMask32.bit(1)
 #: Colour around the city on the map, sRGB from 0 to 1.
 MAP_GROUND = (0.86, 0.88, 0.90)
 
@@ -245,11 +255,13 @@ class _Stage:
 
 
 class _Shadows:
-    """What the sun sees, as a depth texture: drawn anew only when the sun or the city changes."""
+    """What the sun sees, as a depth texture: drawn anew only when something of it changes."""
 
     def __init__(self, stage: _Stage, root: NodePath) -> None:
         self._lens = OrthographicLens()
+        self._lens.setNearFar(0.0, 2 * SHADOW_DEPTH)
         camera = Camera('sun', self._lens)
+        camera.setCameraMask(SHADOW_MASK)
         state = NodePath('state')
         state.setShader(Shader.make(Shader.SL_GLSL, _SHADOW_VERTEX, _SHADOW_FRAGMENT), 1)
         state.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone), 1)
@@ -264,31 +276,31 @@ class _Shadows:
         texture.setWrapV(SamplerState.WMBorderColor)
         texture.setBorderColor(Vec4(1, 1, 1, 1))
         self._root = root
-        self._bounds = (np.zeros(3), np.ones(3))
-        self._sun: tuple[float, float, float] | None = None
+        self._sun = (0.0, 0.0, 0.0)
+        self._place: object = None
+        self.stale = True
 
-    def cast_over(self, low: np.ndarray, high: np.ndarray) -> None:
-        """Take the bounds (3,) of a new city."""
-        self._bounds = (low, high)
-        self._sun = None
+    def follow(self, sun: tuple[float, float, float], middle: np.ndarray, reach: float) -> bool:
+        """Turn to this sun and a place (3,); return whether the shadows have to be drawn.
 
-    def follow(self, sun: tuple[float, float, float]) -> bool:
-        """Turn to this sun; return whether the shadows have to be drawn."""
-        if self._sun is not None and math.dist(self._sun, sun) <= SHADOW_TURN:
+        They reach `reach` metres to all sides of a grid's point near the place: what a picture
+        shows does not depend on those before it.
+        """
+        step = reach / 4
+        middle = np.round(middle / step) * step
+        place = (*middle, reach)
+        if not self.stale and place == self._place and math.dist(self._sun, sun) <= SHADOW_TURN:
             return False
-        self._sun = sun
-        low, high = self._bounds
-        middle, reach = (low + high) / 2, float(np.linalg.norm(high - low)) / 2 + 1.0
+        self.stale, self._sun, self._place = False, sun, place
         self._lens.setFilmSize(2 * reach, 2 * reach)
-        self._lens.setNearFar(1.0, 2 * reach + 1.0)
-        self._camera.setPos(*(middle + np.array(sun) * (reach + 1.0)))
+        self._camera.setPos(*(middle + np.array(sun) * SHADOW_DEPTH))
         self._camera.lookAt(*middle)
         to_texture = LMatrix4(0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0.5, 1)
         self._root.setShaderInput('shadow', self.target.texture)
         self._root.setShaderInput('shadow_matrix', self._root.getMat(self._camera)
                                   * self._lens.getProjectionMat() * to_texture)
         # A texel and a half in depth keeps a face from shading itself.
-        self._root.setShaderInput('shadow_bias', 1.5 / SHADOW_SIZE)
+        self._root.setShaderInput('shadow_bias', 1.5 * reach / SHADOW_DEPTH / SHADOW_SIZE)
         return True
 
 
@@ -318,15 +330,20 @@ class Renderer:
         self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+        self._nodes: WeakKeyDictionary[TileMesh, NodePath] = WeakKeyDictionary()
+        self._textures: dict[int, Texture] = {}
+        self._shown: dict[TileMesh, NodePath] = {}
         self._closures = self._city.attachNewNode(GeomNode('closures'))
         self._people = self._city.attachNewNode(GeomNode('people'))
         self._people.setTexture(_palette())
+        self._people.hide(SHADOW_MASK)
         self._rain = self._root.attachNewNode(GeomNode('rain'))
+        self._rain.hide(SHADOW_MASK)
         self._rain.setTransparency(TransparencyAttrib.MAlpha)
         self._rain.setAttrib(DepthWriteAttrib.make(DepthWriteAttrib.MOff))
-        vertical = 2 * math.atan(math.tan(horizontal_fov / 2) * height / width)
+        self._fov = 2 * math.atan(math.tan(horizontal_fov / 2) * height / width)
         self._perspective = PerspectiveLens()
-        self._perspective.setFov(math.degrees(horizontal_fov), math.degrees(vertical))
+        self._perspective.setFov(math.degrees(horizontal_fov), math.degrees(self._fov))
         self._perspective.setNearFar(NEAR, FAR)
         self._orthographic = OrthographicLens()
         self._orthographic.setNearFar(1.0, 2 * STANDOFF)
@@ -344,41 +361,36 @@ class Renderer:
             self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
             self._city.setLight(self._ambient)
             self._city.setLight(self._sunlight)
-        self._light(lighting(WEATHERS['sunny'], 43_200.0), (0.0, 0.0, 0.0))
+        self._light(lighting(WEATHERS['sunny'], 43_200.0), np.zeros(3))
         self._frame()
 
+    def camera(self, eye: tuple[float, float, float], yaw: float, pitch: float) -> TileCamera:
+        """Return what `first_person` looks through, for the selection of tiles."""
+        flat = math.cos(pitch)
+        return TileCamera(eye, (flat * math.cos(yaw), flat * math.sin(yaw), math.sin(pitch)),
+                          self._fov, self.width, self.height, around=SHADOW_REACH)
+
     def show(self, meshes: Iterable[TileMesh]) -> None:
-        """Show these meshes in place of those before."""
-        self._city.getChildren().detach()
-        self._people.reparentTo(self._city)
-        if not self._shaded:
-            self._ambient.reparentTo(self._city)
-            self._sunlight.reparentTo(self._city)
-        meshes = [mesh for mesh in meshes if len(mesh.faces)]
-        if self._shaded and meshes:
-            self._shadows.cast_over(
-                np.min([mesh.positions.min(axis=0) for mesh in meshes], axis=0),
-                np.max([mesh.positions.max(axis=0) for mesh in meshes], axis=0))
-        textures: dict[int, Texture] = {}
-        for mesh in meshes:
-            node = GeomNode(mesh.name)
-            node.addGeom(_geom(mesh))
-            path = self._city.attachNewNode(node)
-            if mesh.texture is not None and mesh.uvs is not None:
-                key = id(mesh.texture)
-                if key not in textures:
-                    textures[key] = _texture(mesh.texture)
-                path.setTexture(textures[key])
-            path.setColorScale(Vec4(*mesh.color))
-            if self._shaded:
-                path.setShaderInput('unlit', float(mesh.unlit))
-            elif mesh.unlit:
-                path.setLightOff()
+        """Show these meshes and no others; those that were shown before are quickly back."""
+        shown = {mesh: self._node(mesh) for mesh in meshes if len(mesh.faces)}
+        if shown.keys() == self._shown.keys():
+            return
+        for mesh, node in self._shown.items():
+            if mesh not in shown:
+                node.detachNode()
+        for mesh, node in shown.items():
+            if mesh not in self._shown:
+                node.reparentTo(self._city)
+        self._shown = shown
+        if self._shaded:
+            self._shadows.stale = True
 
     def show_closures(self, lines: Iterable[np.ndarray]) -> None:
         """Show barriers along lines (N, 3) on the ground in place of those before."""
         self._closures.removeNode()
         self._closures = self._city.attachNewNode(GeomNode('closures'))
+        if self._shaded:
+            self._shadows.stale = True
         mesh = barriers(lines)
         if mesh is not None:
             assert mesh.texture is not None
@@ -393,7 +405,7 @@ class Renderer:
         `yaw` is radians counter-clockwise from east, `pitch` radians upwards; `streaks`
         (N, 2, 3) are the ends of lines that rain draws in the air.
         """
-        self._light(light, eye)
+        self._light(light, np.array(eye))
         self._show_people(people)
         self._show_rain(streaks, light.horizon)
         self._camera.node().setLens(self._perspective)
@@ -437,7 +449,7 @@ class Renderer:
         """Return the city on the map, RGB of shape (height, width, 3), without marks."""
         eye = view.eye()
         right, up, forward = view.axes()
-        self._light(light, tuple(eye))
+        self._light(light, eye, np.array(view.center), 0.75 * view.span)
         self._show_people(None)
         self._show_rain(None)
         self._orthographic.setFilmSize(view.span, view.span * self.height / self.width)
@@ -451,12 +463,35 @@ class Renderer:
 
     def close(self) -> None:
         """Give back the buffer and everything in it."""
+        self._shown.clear()
+        self._nodes.clear()
         self._city.getChildren().detach()
         self._root.getChildren().detach()
         self._stage.give_back(self._target)
         if self._shaded:
             self._stage.give_back(self._shadows.target)
         self._stage.draw()  # the context lets go of things as a frame begins
+
+    def _node(self, mesh: TileMesh) -> NodePath:
+        """Return the node of a mesh; it is kept as long as the mesh is."""
+        if mesh in self._nodes:
+            return self._nodes[mesh]
+        node = GeomNode(mesh.name)
+        node.addGeom(_geom(mesh))
+        self._nodes[mesh] = path = NodePath(node)
+        if mesh.texture is not None and mesh.uvs is not None:
+            key = id(mesh.texture)
+            if key not in self._textures:
+                self._textures[key] = _texture(mesh.texture)
+                # Whatever comes later at the same place in memory is another texture.
+                weakref.finalize(mesh.texture, self._textures.pop, key, None)
+            path.setTexture(self._textures[key])
+        path.setColorScale(Vec4(*mesh.color))
+        if self._shaded:
+            path.setShaderInput('unlit', float(mesh.unlit))
+        elif mesh.unlit:
+            path.setLightOff()
+        return path
 
     def _show_people(self, people: People | None) -> None:
         self._people.node().removeAllGeoms()
@@ -479,7 +514,12 @@ class Renderer:
         geom.addPrimitive(lines)
         self._rain.node().addGeom(geom)
 
-    def _light(self, light: Lighting, eye: tuple[float, ...]) -> None:
+    def _light(self, light: Lighting, eye: np.ndarray, middle: np.ndarray | None = None,
+               reach: float = SHADOW_REACH) -> None:
+        """Light the city for an eye (3,), with shadows about a place (3,), the eye's own if none.
+
+        Shadows reach `reach` metres.
+        """
         if not self._shaded:
             self._ambient.node().setColor(Vec4(*light.skylight, 1))
             self._sunlight.node().setColor(Vec4(*light.sunlight, 1))
@@ -487,7 +527,7 @@ class Renderer:
             return
         for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith'):
             self._root.setShaderInput(name, Vec3(*getattr(light, name)))
-        if self._shadows.follow(light.sun):
+        if self._shadows.follow(light.sun, eye if middle is None else middle, reach):
             self._stage.draw(self._shadows.target)
         self._root.setShaderInput('haze', light.haze)
         self._root.setShaderInput('eye', Vec3(*eye))

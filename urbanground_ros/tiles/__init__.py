@@ -16,22 +16,24 @@ from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.opening import open_sources
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
-from urbanground_ros.tiles.streamer import Nearby
 from urbanground_ros.tiles.streamer import Selection
 from urbanground_ros.tiles.streamer import Streamer
 from urbanground_ros.tiles.tileset import read_tileset
 from urbanground_ros.tiles.tileset import Tile
+from urbanground_ros.tiles.views import AnyCamera
 from urbanground_ros.tiles.views import Camera
+from urbanground_ros.tiles.views import OrthographicCamera
 from urbanground_ros.tiles.volumes import OrientedBox
 
 __all__ = [
+    'AnyCamera',
     'Camera',
     'DiskCache',
     'FolderSource',
     'HttpOptions',
     'HttpSource',
-    'Nearby',
     'OrientedBox',
+    'OrthographicCamera',
     'Primitive',
     'Selection',
     'Source',

@@ -9,6 +9,8 @@ that reach into its bounds are shown in its place.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -17,10 +19,12 @@ from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from functools import cached_property
 import logging
 
 import numpy as np
 from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.tiles.content import open_tile
@@ -29,7 +33,7 @@ from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import read_tileset
 from urbanground_ros.tiles.tileset import Tile
-from urbanground_ros.tiles.views import Camera
+from urbanground_ros.tiles.views import AnyCamera
 from urbanground_ros.tiles.views import CameraView
 from urbanground_ros.tiles.views import NearbyView
 from urbanground_ros.tiles.views import View
@@ -43,21 +47,11 @@ _COARSER_STEPS = 40
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """What changes on the screen with an update.
+    """What a view wants, as far as it is here.
 
-    `add` and `remove` are meshes in the map frame; a removed one is the same object that was
-    added. `complete` tells whether what is shown is what the view wants, with nothing
-    still to come.
+    `meshes` are in the map frame and in the order of the tree; as long as a tile is kept, its
+    meshes are the same objects. `complete` tells whether nothing is still to come.
     """
-
-    add: tuple[TileMesh, ...]
-    remove: tuple[TileMesh, ...]
-    complete: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Nearby:
-    """The finest geometry around a point; `complete` tells whether nothing is to come."""
 
     meshes: tuple[TileMesh, ...]
     complete: bool
@@ -77,6 +71,7 @@ class _Node:
     failed: bool = False
     meshes: tuple[TileMesh, ...] | None = None
     nbytes: int = 0
+    own: int = 0
     future: Future[Opened] | None = None
     used: int = 0
     patches: dict[tuple[_Node, ...], tuple[TileMesh, ...]] = field(default_factory=dict)
@@ -147,10 +142,10 @@ class Streamer:
         self._max_distance = max_distance
         self._memory = memory
         self._used = 0
+        self._shared = _Shared()
         self._clock = 0
         self._loaded: set[_Node] = set()
         self._pending: dict[_Node, Future[Opened]] = {}
-        self._shown: dict[TileMesh, None] = {}
         self._pinned: set[_Node] = set()
         self.warnings: list[str] = []
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix='tiles')
@@ -159,8 +154,8 @@ class Streamer:
             self._node(source, read_tileset(source, warn=self._warn), None) for source in sources
         ]
 
-    def update(self, camera: Camera, wait: bool = False) -> Selection:
-        """Return how to change what is shown so that it fits a camera.
+    def update(self, camera: AnyCamera, wait: bool = False) -> Selection:
+        """Return what to show a camera.
 
         Without `wait` it returns at once with the best that is here and fetches more for the
         next update; with `wait` it returns when everything is here or has failed.
@@ -169,26 +164,33 @@ class Streamer:
             pixel_error = self._pixel_error * _COARSER ** step
             view = CameraView(camera, pixel_error, self._max_distance)
             cut, complete = self._settle(view, wait, self._memory)
-            if _size(cut) <= self._memory:
+            if not self._exceeds(cut, self._memory):
                 break
         self._pinned = {above for node, _ in cut.shown for above in _line(node)}
         self._evict()
-        now = dict.fromkeys(mesh for item in cut.shown for mesh in _meshes(*item))
-        add = tuple(mesh for mesh in now if mesh not in self._shown)
-        remove = tuple(mesh for mesh in self._shown if mesh not in now)
-        self._shown = now
-        return Selection(add, remove, complete)
+        return Selection(_meshes_of(cut), complete)
 
-    def nearby(self, point: ArrayLike, radius: float, wait: bool = True) -> Nearby:
+    def nearby(self, point: ArrayLike, radius: float, wait: bool = True) -> Selection:
         """Return the finest geometry of the tiles within `radius` metres of a point (3,).
 
-        It does not depend on any camera. Without `wait` it is the best that is here.
+        The distance is horizontal: what is above and below counts too. It does not depend on
+        any camera. Without `wait` it is the best that is here.
         """
         view = NearbyView(np.asarray(point, np.float64), radius)
         cut, complete = self._settle(view, wait, None)
-        meshes = dict.fromkeys(mesh for item in cut.shown for mesh in _meshes(*item))
         self._evict()
-        return Nearby(tuple(meshes), complete)
+        return Selection(_meshes_of(cut), complete)
+
+    def forget(self) -> None:
+        """Let go of all meshes; what is asked for next is read again."""
+        self._pinned = set()
+        self._evict(0)
+
+    @cached_property
+    def span(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest coordinates (3,) of the tilesets' volumes, map frame."""
+        lows, highs = zip(*(root.bounds.span for root in self._roots), strict=True)
+        return np.min(lows, axis=0), np.max(highs, axis=0)
 
     @property
     def nbytes(self) -> int:
@@ -222,7 +224,7 @@ class Streamer:
             cut = _Cut()
             filled = [self._walk(root, view, cut, wait) for root in self._roots]
             wanted = sorted(cut.wanted, key=lambda node: -cut.wanted[node])
-            if not wanted or (limit is not None and _size(cut) > limit):
+            if not wanted or (limit is not None and self._exceeds(cut, limit)):
                 return cut, all(filled)
             if not wait:
                 self._request(wanted[:max(self._batch - len(self._pending), 0)])
@@ -315,21 +317,36 @@ class Streamer:
             node.failed = failed
             node.meshes = opened.meshes
             node.nbytes = sum(mesh.nbytes for mesh in opened.meshes)
+            there = [picture() for picture in node.source.pictures.valuerefs()]
+            node.own = _Shared(there).keep(opened.meshes)
             if node.nbytes:
                 self._loaded.add(node)
-                self._used += node.nbytes
+                self._used += self._shared.keep(opened.meshes)
 
-    def _evict(self) -> None:
+    def _evict(self, limit: int | None = None) -> None:
         """Forget the meshes that were not used for longest, until the rest fits."""
-        if self._used <= self._memory:
+        limit = self._memory if limit is None else limit
+        if self._used <= limit:
             return
         for node in sorted(self._loaded - self._pinned, key=lambda node: node.used):
             self._loaded.discard(node)
-            self._used -= node.nbytes
+            self._used -= self._shared.drop(node.meshes or ())
             node.meshes = None
             node.patches.clear()
-            if self._used <= self._memory:
+            if self._used <= limit:
                 return
+
+    def _exceeds(self, cut: _Cut, limit: int) -> bool:
+        """Tell whether what is shown and, as far as it was here before, what is wanted exceeds.
+
+        A texture that meshes share counts once, and only where it is here.
+        """
+        nodes = {node for node, _ in cut.shown} | cut.wanted.keys()
+        if sum(node.nbytes for node in nodes) <= limit:
+            return False
+        absent = sum(node.own for node in nodes if node.meshes is None)
+        return absent + _Shared().keep(
+            [mesh for node in nodes for mesh in node.meshes or ()]) > limit
 
     def _warn(self, line: str) -> None:
         _LOG.warning('%s', line)
@@ -361,9 +378,36 @@ def _bridge(node: _Node, cut: _Cut) -> None:
             _bridge(child, cut)
 
 
-def _size(cut: _Cut) -> int:
-    """Return the bytes of what is shown and, as far as it was here before, of what is wanted."""
-    return sum(node.nbytes for node in {node for node, _ in cut.shown} | cut.wanted.keys())
+class _Shared:
+    """Counts the bytes of meshes, those of a texture once for all that have it.
+
+    Textures that are `there` anyway do not count.
+    """
+
+    def __init__(self, there: Iterable[object] = ()) -> None:
+        self._users = Counter(map(id, there))
+
+    def keep(self, meshes: Sequence[TileMesh]) -> int:
+        """Return how many bytes more there are with these meshes."""
+        return self._count(meshes, 1, 0)
+
+    def drop(self, meshes: Sequence[TileMesh]) -> int:
+        """Return how many bytes fewer there are without these meshes."""
+        return self._count(meshes, -1, 1)
+
+    def _count(self, meshes: Sequence[TileMesh], step: int, alone: int) -> int:
+        total = 0
+        for mesh in meshes:
+            total += mesh.nbytes
+            if mesh.texture is not None:
+                if self._users[id(mesh.texture)] != alone:
+                    total -= mesh.texture.nbytes
+                self._users[id(mesh.texture)] += step
+        return total
+
+
+def _meshes_of(cut: _Cut) -> tuple[TileMesh, ...]:
+    return tuple(dict.fromkeys(mesh for item in cut.shown for mesh in _meshes(*item)))
 
 
 def _meshes(node: _Node, lost: tuple[_Node, ...]) -> tuple[TileMesh, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 import math
 from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +40,8 @@ class Camera:
         width: Pixels.
         height: Pixels.
         up: (3,) what is up in the picture; any direction where it is along `forward`.
+        around: Metres within which everything counts, in sight or not: it may throw its
+            shadow into the picture.
     """
 
     position: ArrayLike
@@ -47,6 +50,7 @@ class Camera:
     width: int = 640
     height: int = 480
     up: ArrayLike = (0.0, 0.0, 1.0)
+    around: float = 0.0
 
     @cached_property
     def eye(self) -> NDArray[np.float64]:
@@ -56,12 +60,7 @@ class Camera:
     @cached_property
     def planes(self) -> NDArray[np.float64]:
         """The four sides of the frustum and the plane of the eye (5, 4), normals inside."""
-        forward = _unit(np.asarray(self.forward, np.float64))
-        right = np.cross(forward, np.asarray(self.up, np.float64))
-        if np.linalg.norm(right) < 1e-6:
-            right = np.cross(forward, np.eye(3)[np.argmin(np.abs(forward))])
-        right = _unit(right)
-        above = np.cross(right, forward)
+        right, above, forward = _axes(self.forward, self.up)
         tall = math.tan(self.vertical_fov / 2)
         wide = tall * self.width / self.height
         normals = np.stack([
@@ -75,15 +74,63 @@ class Camera:
         """Size in pixels of what is one unit large one unit ahead."""
         return self.height / (2 * math.tan(self.vertical_fov / 2))
 
+    def scale(self, bounds: OrientedBox, max_distance: float) -> float:
+        """Return the pixels that a metre of what is nearest in a box takes; 0 out of sight.
+
+        Source: OGC 22-025r4, 3D Tiles Specification 1.1, Geometric error.
+        """
+        distance = bounds.distance(self.eye)
+        if distance > max_distance or (distance > self.around and bounds.outside(self.planes)):
+            return 0.0
+        return self.pixels_per_radian / max(distance, 1e-3)
+
+
+@dataclass(frozen=True, eq=False)
+class OrthographicCamera:
+    """A camera that sees everything at one scale, in the map frame.
+
+    Attributes:
+        position: (3,) metres.
+        forward: (3,) where it looks, of any length.
+        span: Metres across the picture.
+        width: Pixels.
+        height: Pixels.
+        up: (3,) what is up in the picture; any direction where it is along `forward`.
+    """
+
+    position: ArrayLike
+    forward: ArrayLike
+    span: float
+    width: int = 640
+    height: int = 480
+    up: ArrayLike = (0.0, 0.0, 1.0)
+
+    @cached_property
+    def eye(self) -> NDArray[np.float64]:
+        """The position as an array."""
+        return np.asarray(self.position, np.float64)
+
+    @cached_property
+    def planes(self) -> NDArray[np.float64]:
+        """The four sides of what it sees and the plane of the eye (5, 4), normals inside."""
+        right, above, forward = _axes(self.forward, self.up)
+        wide, tall = self.span / 2, self.span / 2 * self.height / self.width
+        normals = np.stack([right, -right, above, -above, forward])
+        return np.column_stack([normals, [wide, wide, tall, tall, 0.0] - normals @ self.eye])
+
+    def scale(self, bounds: OrientedBox, max_distance: float) -> float:
+        """Return the pixels that a metre takes; 0 out of sight, however far it is."""
+        return 0.0 if bounds.outside(self.planes) else self.width / self.span
+
+
+AnyCamera: TypeAlias = Camera | OrthographicCamera
+
 
 @dataclass(frozen=True, eq=False)
 class CameraView:
-    """What a camera sees, up to a distance, with an error of so many pixels on the screen.
+    """What a camera sees, up to a distance, with an error of so many pixels on the screen."""
 
-    Source: OGC 22-025r4, 3D Tiles Specification 1.1, Geometric error.
-    """
-
-    camera: Camera
+    camera: AnyCamera
     pixel_error: float
     max_distance: float
 
@@ -91,19 +138,15 @@ class CameraView:
         self, bounds: OrientedBox, geometric_error: float, viewer: OrientedBox | None
     ) -> float:
         """Return the screen-space error over the allowed one; 0 out of sight."""
-        eye = self.camera.eye
-        distance = bounds.distance(eye)
-        if distance > self.max_distance or (viewer is not None and viewer.distance(eye) > 0):
+        if viewer is not None and viewer.distance(self.camera.eye) > 0:
             return 0.0
-        if distance > 0 and bounds.outside(self.camera.planes):
-            return 0.0
-        error = geometric_error * self.camera.pixels_per_radian / max(distance, 1e-3)
-        return max(error / self.pixel_error, 1e-9)
+        scale = self.camera.scale(bounds, self.max_distance)
+        return scale and max(geometric_error * scale / self.pixel_error, 1e-9)
 
 
 @dataclass(frozen=True, eq=False)
 class NearbyView:
-    """Everything within a radius of a point, as fine as it comes."""
+    """Everything within a radius of a point, above and below it too, as fine as it comes."""
 
     point: NDArray[np.float64]
     radius: float
@@ -112,8 +155,19 @@ class NearbyView:
         self, bounds: OrientedBox, geometric_error: float, viewer: OrientedBox | None
     ) -> float:
         """Return infinity within the radius, 0 beyond."""
-        within = bounds.distance(self.point) <= self.radius
-        return math.inf if within else 0.0
+        low, high = bounds.span
+        beyond = np.maximum(np.maximum(low - self.point, self.point - high), 0.0)
+        return math.inf if math.hypot(beyond[0], beyond[1]) <= self.radius else 0.0
+
+
+def _axes(forward: ArrayLike, up: ArrayLike) -> tuple[NDArray[np.float64], ...]:
+    """Return the unit vectors right, above and forward of a camera."""
+    ahead = _unit(np.asarray(forward, np.float64))
+    right = np.cross(ahead, np.asarray(up, np.float64))
+    if np.linalg.norm(right) < 1e-6:
+        right = np.cross(ahead, np.eye(3)[np.argmin(np.abs(ahead))])
+    right = _unit(right)
+    return right, np.asarray(np.cross(right, ahead), np.float64), ahead
 
 
 def _unit(vector: NDArray) -> NDArray[np.float64]:

@@ -55,6 +55,12 @@ class OrientedBox:
             directions[flat] = basis[3 - int(flat.sum()):]
         return directions
 
+    @cached_property
+    def span(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and the highest coordinates (3,) of the box."""
+        reach = np.abs(self.axes).sum(axis=0)
+        return self.center - reach, self.center + reach
+
     def distance(self, point: NDArray[np.float64]) -> float:
         """Return the distance from a point (3,) to the box in metres, 0 inside."""
         beyond = np.abs(self._directions @ (point - self.center)) - self._lengths
