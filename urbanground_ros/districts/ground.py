@@ -25,7 +25,8 @@ _CORNER_V = np.array([0, 0, 1, 1])
 def build_ground(soup: Soup, plan: StreetPlan, longest: float, kerbs: bool = True) -> None:
     """Add the ground in cells no longer than `longest` metres in plan.
 
-    Without kerbs the cells are those of streets and blocks only, and meet at one height.
+    Without kerbs the cells are those of streets and blocks only, meet at one height, and cover
+    the holes of stairs.
     """
     u, v = plan.lines(0, longest, kerbs), plan.lines(1, longest, kerbs)
     middle_u, middle_v = (u[:-1] + u[1:]) / 2, (v[:-1] + v[1:]) / 2
@@ -34,6 +35,8 @@ def build_ground(soup: Soup, plan: StreetPlan, longest: float, kerbs: bool = Tru
     raised = np.array([[c.raised for c in column] for column in covers])
     if not kerbs:
         raised = np.minimum(raised, 0.0)
+        # What leads down is not part of an outline: nobody must see through it.
+        names[names == VOID] = 'paving'
 
     corner_u = (np.arange(len(u) - 1)[:, None] + _CORNER_U)[:, None, :]
     corner_v = (np.arange(len(v) - 1)[:, None] + _CORNER_V)[None, :, :]

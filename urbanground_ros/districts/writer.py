@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
+from collections.abc import Iterator
 import json
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from urbanground_ros.districts.buildings import build_sign
 from urbanground_ros.districts.buildings import choose_signs
 from urbanground_ros.districts.buildings import lots
 from urbanground_ros.districts.buildings import Sign
+from urbanground_ros.districts.cutting import cut
 from urbanground_ros.districts.furniture import build_boundary
 from urbanground_ros.districts.furniture import build_furniture
 from urbanground_ros.districts.ground import build_ground
@@ -184,6 +186,12 @@ class _Grid:
         ]
         return cells[0] * self.counts[1] + cells[1]
 
+    def lines(self) -> Iterator[tuple[int, float]]:
+        """Yield the lines between the tiles: the axis that is constant, and its value."""
+        for axis, (edge, count) in enumerate(zip(self._edges, self.counts, strict=True)):
+            for number in range(1, count):
+                yield axis, edge * (2 * number / count - 1)
+
     def name(self, tile: int) -> str:
         """Return the name of a tile: its column and row."""
         return f'{tile // self.counts[1]}_{tile % self.counts[1]}'
@@ -275,9 +283,11 @@ _Parts = dict[str, tuple[FloatArray, FloatArray]]
 
 
 def _split(soup: Soup, grid: _Grid) -> list[_Parts]:
-    """Return the quads of every tile, by material."""
+    """Return the quads of every tile, by material, cut where they reach into another."""
     parts: list[_Parts] = [{} for _ in range(len(grid))]
     for name, (corners, uvs) in soup.materials().items():
+        for axis, line in grid.lines():
+            corners, uvs = cut(corners, uvs, axis, line)
         tiles = grid.tile_of(corners[..., :2].mean(axis=1))
         for tile in np.unique(tiles):
             parts[tile][name] = corners[tiles == tile], uvs[tiles == tile]

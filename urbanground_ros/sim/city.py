@@ -328,7 +328,7 @@ class HeadlessCity:
                               self._closures)
         weather, eye = WEATHERS[self._scene.weather], body.eye()
         light = lighting(weather, self._time_of_day())
-        seconds = self._tick * self._period_ns * 1e-9
+        seconds = (self._tick - self._load_tick) * self._period_ns * 1e-9
         streaks = self._rain.streaks(body.world, np.array(eye), seconds,
                                      weather.rain) if weather.rain else None
         self._show(self._renderer.camera(tuple(eye), body.yaw, body.pitch))
