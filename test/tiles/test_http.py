@@ -176,13 +176,14 @@ def test_no_more_connections_at_once_than_allowed(service):
     service.faults, service.delay = [('b3dm', 'slow', 9)], 0.1
     place = source(service, connections=2)
     most = []
-    serve = place._get
+    client = place._client
+    serve = client._get
 
     def get(address: str) -> bytes:
-        most.append(2 - place._slots._value)
+        most.append(2 - client._slots._value)
         return serve(address)
 
-    place._get = get
+    client._get = get
     threads = [threading.Thread(target=place.read, args=(service.url + TILE,)) for _ in range(6)]
     for thread in threads:
         thread.start()
