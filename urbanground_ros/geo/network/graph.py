@@ -8,6 +8,7 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
+import logging
 import math
 from os import PathLike
 from typing import Any
@@ -41,6 +42,10 @@ DEFAULT_HORIZONTAL_TOLERANCE = 3.0
 DEFAULT_VERTICAL_TOLERANCE = 2.0
 #: Ends of features nearer than this are the same node, metres in plan and in height.
 JOIN_TOLERANCE = 1e-3
+
+_LOG = logging.getLogger(__name__)
+# So many faults are told one by one.
+_TOLD = 5
 
 
 class Nearest(NamedTuple):
@@ -85,15 +90,18 @@ class PedestrianNetwork:
         segment_starts: First end of every segment, (S, 3).
         segment_ends: Second end, (S, 3).
         segment_features: Index of the feature it belongs to, (S,).
+        left_out: What is wrong with each feature of the files that could not be used.
     """
 
-    def __init__(self, features: Iterable[Feature], frame: LocalFrame) -> None:
+    def __init__(self, features: Iterable[Feature], frame: LocalFrame,
+                 left_out: Iterable[str] = ()) -> None:
         """Join features that lie in one frame.
 
         Raises:
             NetworkError: no feature is enabled.
         """
         self.frame = frame
+        self.left_out = tuple(left_out)
         self.features = tuple(features)
         enabled = [i for i, feature in enumerate(self.features) if feature.enabled]
         if not enabled:
@@ -116,7 +124,8 @@ class PedestrianNetwork:
         """Read files of the Lands Department's 3D Pedestrian Network, layer PedestrianRoute.
 
         Takes GeoJSON and Esri JSON, values coded or described in words, in EPSG:4326 or
-        EPSG:2326, heights in HKPD.
+        EPSG:2326, heights in HKPD. A feature that cannot be used, such as one without heights
+        or of an unknown type, is left out and logged, unless none is left.
 
         Args:
             path: One file, or several whose features make one network.
@@ -124,10 +133,12 @@ class PedestrianNetwork:
             height_offset: Ellipsoidal height of HKPD zero, metres.
 
         Raises:
-            NetworkError: a file or a feature cannot be used, or an id occurs twice.
+            NetworkError: a file cannot be used or has no feature that can, or an id occurs
+                twice.
         """
         paths = [path] if isinstance(path, (str, PathLike)) else list(path)
-        lines = [line for each in paths for line in read_lines(each)]
+        faults: list[NetworkError] = []
+        lines = [line for each in paths for line in read_lines(each, faults)]
         if not lines:
             raise NetworkError('no network files are given')
         positions = np.concatenate([line.positions for line in lines])
@@ -137,13 +148,23 @@ class PedestrianNetwork:
         seen: dict[tuple[int, int], str] = {}
         features = []
         for line, part in zip(lines, np.split(points, ends[:-1]), strict=True):
-            feature = feature_from_line(line, part)
+            try:
+                feature = feature_from_line(line, part)
+            except NetworkError as error:
+                faults.append(error)
+                continue
             first = seen.setdefault((feature.id, feature.part), line.where)
             if first is not line.where:
                 raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
             features.append(feature)
+        if not features:
+            raise faults[0]
+        for fault in faults[:_TOLD]:
+            _LOG.warning('%s; the feature is left out', fault)
+        if faults[_TOLD:]:
+            _LOG.warning('%s: %d more features are left out', paths[-1], len(faults) - _TOLD)
         try:
-            return cls(features, frame)
+            return cls(features, frame, map(str, faults))
         except NetworkError as error:
             raise NetworkError(f'{", ".join(map(str, paths))}: {error}') from None
 
