@@ -152,6 +152,12 @@ class HttpClient:
             f'{label(address)}: {said}, after {attempt} tries'
         )
 
+    def hide(self, text: str) -> str:
+        """Return a text of the service without the secrets that it may repeat."""
+        for _, value in self._secrets:
+            text = text.replace(value, '…') if value else text
+        return text
+
     def close(self) -> None:
         """Let fetches that wait for another try fail at once."""
         self._closed.set()

@@ -6,6 +6,7 @@ from urbanground_ros.geo.errors import GeoError
 from urbanground_ros.geo.errors import NetworkError
 from urbanground_ros.geo.errors import NoRouteError
 from urbanground_ros.geo.errors import RegionError
+from urbanground_ros.geo.extent import Envelope
 from urbanground_ros.geo.frames import compass_to_enu
 from urbanground_ros.geo.frames import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo.frames import ecef_to_geodetic
@@ -25,6 +26,8 @@ from urbanground_ros.geo.network import FeatureType
 from urbanground_ros.geo.network import JOIN_TOLERANCE
 from urbanground_ros.geo.network import Location
 from urbanground_ros.geo.network import Nearest
+from urbanground_ros.geo.network import NetworkService
+from urbanground_ros.geo.network import PEDESTRIAN_ROUTES
 from urbanground_ros.geo.network import PedestrianNetwork
 from urbanground_ros.geo.network import Route
 from urbanground_ros.geo.network import Truth
@@ -40,10 +43,12 @@ __all__ = [
     'DEFAULT_HORIZONTAL_TOLERANCE',
     'DEFAULT_VERTICAL_TOLERANCE',
     'JOIN_TOLERANCE',
+    'PEDESTRIAN_ROUTES',
     'PLACE_TYPES',
     'SPHERE_RADIUS',
     'CrossingFeature',
     'Direction',
+    'Envelope',
     'Feature',
     'FeatureType',
     'GeoError',
@@ -51,6 +56,7 @@ __all__ = [
     'Location',
     'Nearest',
     'NetworkError',
+    'NetworkService',
     'NoRouteError',
     'PedestrianNetwork',
     'Place',
