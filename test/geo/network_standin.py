@@ -92,7 +92,7 @@ class NetworkStandIn:
 
     def __enter__(self) -> 'NetworkStandIn':
         """Begin to serve."""
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:

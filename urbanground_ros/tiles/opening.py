@@ -17,6 +17,8 @@ from urbanground_ros.tiles.http import HttpSource
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
 
+#: The environment variable that has the key of tile services.
+KEY_VARIABLE = 'URBANGROUND_TILES_KEY'
 #: Folders of a mirror, named as the services of the Lands Department are.
 MIRROR_FOLDERS = ('f2', 'building', 'infrastructure', 'terrain')
 
@@ -34,7 +36,8 @@ def open_sources(
 
     Args:
         place: A path or a URL.
-        key: Of the service, where it wants one.
+        key: Of the service, where it wants one; by default what the environment variable
+            `KEY_VARIABLE` has.
         cache: Where fetched files are kept, `tiles` in the user's cache by default.
         options: How to fetch.
 
@@ -44,6 +47,7 @@ def open_sources(
     text = os.fspath(place)
     if '://' not in text:
         return _open_folder(Path(text).expanduser())
+    key = os.environ.get(KEY_VARIABLE) if key is None else key
     cache = DiskCache(cache_folder() / 'tiles') if cache is None else cache
     parts = urlsplit(text)
     if parts.path.endswith('.json'):

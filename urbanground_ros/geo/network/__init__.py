@@ -10,6 +10,7 @@ from urbanground_ros.geo.network.codes import FeatureType
 from urbanground_ros.geo.network.codes import Location
 from urbanground_ros.geo.network.codes import Truth
 from urbanground_ros.geo.network.codes import WeatherProof
+from urbanground_ros.geo.network.cropping import crop_file
 from urbanground_ros.geo.network.features import Feature
 from urbanground_ros.geo.network.graph import DEFAULT_HORIZONTAL_TOLERANCE
 from urbanground_ros.geo.network.graph import DEFAULT_VERTICAL_TOLERANCE
@@ -38,4 +39,5 @@ __all__ = [
     'Route',
     'Truth',
     'WeatherProof',
+    'crop_file',
 ]

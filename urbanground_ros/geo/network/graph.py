@@ -8,7 +8,6 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-import logging
 import math
 from os import PathLike
 from typing import Any
@@ -29,6 +28,7 @@ from urbanground_ros.geo.network.codes import FeatureType
 from urbanground_ros.geo.network.features import Feature
 from urbanground_ros.geo.network.features import feature_from_line
 from urbanground_ros.geo.network.readers import read_lines
+from urbanground_ros.geo.network.readers import tell_faults
 from urbanground_ros.geo.network.routing import Route
 from urbanground_ros.geo.network.routing import shortest_paths
 from urbanground_ros.geo.network.segments import checked_points
@@ -42,10 +42,6 @@ DEFAULT_HORIZONTAL_TOLERANCE = 3.0
 DEFAULT_VERTICAL_TOLERANCE = 2.0
 #: Ends of features nearer than this are the same node, metres in plan and in height.
 JOIN_TOLERANCE = 1e-3
-
-_LOG = logging.getLogger(__name__)
-# So many faults are told one by one.
-_TOLD = 5
 
 
 class Nearest(NamedTuple):
@@ -159,10 +155,7 @@ class PedestrianNetwork:
             features.append(feature)
         if not features:
             raise faults[0]
-        for fault in faults[:_TOLD]:
-            _LOG.warning('%s; the feature is left out', fault)
-        if faults[_TOLD:]:
-            _LOG.warning('%s: %d more features are left out', paths[-1], len(faults) - _TOLD)
+        tell_faults(faults, paths[-1])
         try:
             return cls(features, frame, map(str, faults))
         except NetworkError as error:

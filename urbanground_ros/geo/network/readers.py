@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Mapping
 import json
+import logging
 from os import PathLike
 from pathlib import Path
 import re
@@ -28,6 +29,9 @@ from urbanground_ros.geo.frames import FloatArray
 from urbanground_ros.geo.frames import hk80_to_wgs84
 
 ID_FIELD = 'PedestrianRouteID'
+_LOG = logging.getLogger(__name__)
+# So many faults are told one by one.
+_TOLD = 5
 _WGS84 = 4326
 _HK80 = 2326
 _HKPD = 5738
@@ -82,6 +86,14 @@ def read_lines(path: str | PathLike[str], faults: list[NetworkError]) -> list[So
     if not lines:
         raise faults[-len(document['features'])]
     return lines
+
+
+def tell_faults(faults: list[NetworkError], path: str | PathLike[str]) -> None:
+    """Log what is wrong with features that are left out, a line each for the first of them."""
+    for fault in faults[:_TOLD]:
+        _LOG.warning('%s; the feature is left out', fault)
+    if faults[_TOLD:]:
+        _LOG.warning('%s: %d more features are left out', path, len(faults) - _TOLD)
 
 
 def read_document(path: str | PathLike[str]) -> dict[str, Any]:
