@@ -31,9 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     info.add_argument('--limit', type=int, default=2000, metavar='N',
                       help='tiles to open at most, from the root down (default: %(default)s)')
     fetch = commands.add_parser('prefetch', help='fetch tiles into the cache, for use offline')
-    fetch.add_argument('--around', type=_place, required=True, metavar='LAT,LON',
+    fetch.add_argument('--around', type=place_argument, required=True, metavar='LAT,LON',
                        help='place, degrees')
-    fetch.add_argument('--radius', type=_metres, required=True, metavar='M',
+    fetch.add_argument('--radius', type=metres_argument, required=True, metavar='M',
                        help='distance from it, metres')
     for command in (info, fetch):
         command.add_argument('source', metavar='SOURCE',
@@ -89,13 +89,25 @@ def _lines(found: Survey) -> list[tuple[str, str]]:
 def _prefetch(source: Source, options: argparse.Namespace) -> int:
     if isinstance(source, FolderSource):
         raise TilesError(f'{source.root}: is here already, expected a URL')
+    latitude, longitude = options.around
+    return prefetch_and_tell(source, latitude, longitude, options.radius)
+
+
+def prefetch_and_tell(source: Source, latitude: float, longitude: float, radius: float) -> int:
+    """Fetch the tiles around a place with a bar; print how many, and what is broken.
+
+    Returns:
+        An exit status: 1 where a tile is broken.
+
+    Raises:
+        TilesError: the source is no tileset.
+    """
     name = source.label(source.root)
 
     def begin(total: int) -> Callable[[str], None]:
         return Progress(name, total, sys.stderr).advance
 
-    latitude, longitude = options.around
-    found = prefetch(source, latitude, longitude, options.radius, begin)
+    found = prefetch(source, latitude, longitude, radius, begin)
     print(f'{name}: {found.tiles} tiles, {found.failed} of them broken')
     return _tell(found.warnings)
 
@@ -108,7 +120,8 @@ def _tell(warnings: list[str]) -> int:
     return 1 if warnings else 0
 
 
-def _place(text: str) -> tuple[float, float]:
+def place_argument(text: str) -> tuple[float, float]:
+    """Return latitude and longitude of `LAT,LON`, for a parser of arguments."""
     try:
         latitude, longitude = map(float, text.split(','))
     except ValueError:
@@ -118,7 +131,8 @@ def _place(text: str) -> tuple[float, float]:
     return latitude, longitude
 
 
-def _metres(text: str) -> float:
+def metres_argument(text: str) -> float:
+    """Return a distance, for a parser of arguments."""
     try:
         value = float(text)
     except ValueError:

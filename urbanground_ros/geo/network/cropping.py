@@ -30,8 +30,6 @@ def crop_file(path: str | PathLike[str], envelope: Envelope) -> dict[str, Any]:
     document = read_document(path)
     faults: list[NetworkError] = []
     lines = lines_of(document, path, faults)
-    if not lines:
-        raise faults[0]
     tell_faults(faults, path)
     positions = np.concatenate([line.positions for line in lines])
     plan = np.column_stack(wgs84_to_hk80(positions[:, 0], positions[:, 1]))

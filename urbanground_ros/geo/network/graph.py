@@ -27,7 +27,8 @@ from urbanground_ros.geo.frames import LocalFrame
 from urbanground_ros.geo.network.codes import FeatureType
 from urbanground_ros.geo.network.features import Feature
 from urbanground_ros.geo.network.features import feature_from_line
-from urbanground_ros.geo.network.readers import read_lines
+from urbanground_ros.geo.network.readers import lines_of
+from urbanground_ros.geo.network.readers import read_document
 from urbanground_ros.geo.network.readers import tell_faults
 from urbanground_ros.geo.network.routing import Route
 from urbanground_ros.geo.network.routing import shortest_paths
@@ -133,10 +134,22 @@ class PedestrianNetwork:
                 twice.
         """
         paths = [path] if isinstance(path, (str, PathLike)) else list(path)
-        faults: list[NetworkError] = []
-        lines = [line for each in paths for line in read_lines(each, faults)]
-        if not lines:
+        if not paths:
             raise NetworkError('no network files are given')
+        documents = {str(each): read_document(each) for each in paths}
+        return cls.from_documents(documents, frame, height_offset)
+
+    @classmethod
+    def from_documents(cls, documents: Mapping[str, Mapping[str, Any]], frame: LocalFrame,
+                       height_offset: float = DEFAULT_HKPD_OFFSET) -> PedestrianNetwork:
+        """Read what network files hold, by what errors call each, as `load` does.
+
+        Raises:
+            NetworkError: as for `load`.
+        """
+        faults: list[NetworkError] = []
+        lines = [line for name, document in documents.items()
+                 for line in lines_of(document, name, faults)]
         positions = np.concatenate([line.positions for line in lines])
         points = frame.from_geodetic(
             positions[:, 0], positions[:, 1], positions[:, 2] + height_offset)
@@ -155,11 +168,12 @@ class PedestrianNetwork:
             features.append(feature)
         if not features:
             raise faults[0]
-        tell_faults(faults, paths[-1])
+        names = ', '.join(documents)
+        tell_faults(faults, names)
         try:
             return cls(features, frame, map(str, faults))
         except NetworkError as error:
-            raise NetworkError(f'{", ".join(map(str, paths))}: {error}') from None
+            raise NetworkError(f'{names}: {error}') from None
 
     def nearest(self, points: ArrayLike) -> Nearest:
         """Find the place on the network nearest in space to each of (N, 3) ENU points.

@@ -66,28 +66,6 @@ class SourceLine(NamedTuple):
     positions: FloatArray
 
 
-def read_lines(path: str | PathLike[str], faults: list[NetworkError]) -> list[SourceLine]:
-    """Read every part of every feature of a GeoJSON or Esri JSON file.
-
-    GeoJSON without a `crs` member holds longitude and latitude; heights are HKPD metres in
-    every reference system, as the Lands Department publishes them.
-
-    Args:
-        path: The file.
-        faults: Gets what is wrong with each feature that is left out: one that has no usable
-            polyline with heights in Hong Kong.
-
-    Raises:
-        NetworkError: the file cannot be read, is neither format, states another reference
-            system, is empty, or no feature of it can be used, and then what the first lacks.
-    """
-    document = read_document(path)
-    lines = lines_of(document, path, faults)
-    if not lines:
-        raise faults[-len(document['features'])]
-    return lines
-
-
 def tell_faults(faults: list[NetworkError], path: str | PathLike[str]) -> None:
     """Log what is wrong with features that are left out, a line each for the first of them."""
     for fault in faults[:_TOLD]:
@@ -116,12 +94,20 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
 
 def lines_of(document: Mapping[str, Any], name: str | PathLike[str],
              faults: list[NetworkError]) -> list[SourceLine]:
-    """Return the lines of a document that `name` is told as, as `read_lines` does.
+    """Return every part of every feature of a GeoJSON or Esri JSON document.
 
-    Every feature without a line adds one fault.
+    GeoJSON without a `crs` member holds longitude and latitude; heights are HKPD metres in
+    every reference system, as the Lands Department publishes them.
+
+    Args:
+        document: As `read_document` gives it.
+        name: What errors call it.
+        faults: Gets what is wrong with each feature that is left out: one that has no usable
+            polyline with heights in Hong Kong.
 
     Raises:
-        NetworkError: as for `read_lines`, except that there may be no line.
+        NetworkError: it is neither format, states another reference system, is empty, or no
+            feature of it can be used, and then what the first lacks.
     """
     split: Callable[[str, Mapping[str, Any], bool], _Parts]
     if document.get('type') == 'FeatureCollection':
@@ -136,16 +122,20 @@ def lines_of(document: Mapping[str, Any], name: str | PathLike[str],
         raise NetworkError(f'{name}: no features, expected a list of polylines')
     has_z = document.get('hasZ', False)
     lines = []
+    own: list[NetworkError] = []
     for number, feature in enumerate(features):
         try:
             where, attributes, parts = split(_where(name, number, feature), feature, has_z)
             arrays = [_positions(where, coordinates) for coordinates in parts]
             _check_range(where, np.concatenate(arrays), system)
         except NetworkError as error:
-            faults.append(error)
+            own.append(error)
             continue
         lines += [SourceLine(where, number, attributes, part, array)
                   for part, array in enumerate(arrays)]
+    if not lines:
+        raise own[0]
+    faults += own
     return _to_wgs84(lines, system)
 
 
@@ -284,8 +274,6 @@ def _hint(position: FloatArray, system: int) -> str:
 
 def _to_wgs84(lines: list[SourceLine], system: int) -> list[SourceLine]:
     """Turn x, y of a reference system into latitude, longitude, all lines at once."""
-    if not lines:
-        return []
     positions = np.concatenate([line.positions for line in lines])
     ends = np.cumsum([len(line.positions) for line in lines])
     if system == _HK80:
