@@ -179,7 +179,7 @@ def test_show_tells_of_a_built_in_district(monkeypatch, region, capsys):
     assert main(['region', 'show', str(region.path)]) == 0
     out = capsys.readouterr().out
     assert 'missing  10 without a street\n' in out
-    assert '100% of the junctions are joined' in out
+    assert 'the largest joined part has 100% of the junctions\n' in out
 
 
 def test_a_list_has_built_in_districts_and_added_regions(add, folders, capsys):

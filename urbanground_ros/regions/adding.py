@@ -33,6 +33,7 @@ from urbanground_ros.geo import Region
 from urbanground_ros.geo import RegionError
 from urbanground_ros.geo import regions_folder
 from urbanground_ros.http import HttpLimits
+from urbanground_ros.progress import Bar
 from urbanground_ros.regions.tilesets import find_tilesets
 
 #: The photogrammetric model of Hong Kong, "3D Visualisation Map, Tile-based f2".
@@ -45,8 +46,6 @@ MAX_RADIUS = 5000.0
 
 # The ground at the origin is where the middle one of so many vertices lies.
 _GROUND_VERTICES = 16
-Show = Callable[[float, str], None]
-Warn = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -80,7 +79,7 @@ class NewRegion:
 
 def add_region(new: NewRegion, *, network_key: str | None = None,
                limits: HttpLimits | None = None, replace: bool = False,
-               show: Show | None = None, warn: Warn = lambda _: None) -> Path:
+               warn: Callable[[str], None] = lambda _: None) -> Path:
     """Set a region up in a folder of its own, whole or not at all, and return its region file.
 
     The origin is the given place on the ground: as high as the median of the 16 outdoor
@@ -91,7 +90,6 @@ def add_region(new: NewRegion, *, network_key: str | None = None,
         network_key: Of the map server, where it wants one.
         limits: How to ask the map server.
         replace: Take the place of a region of that name.
-        show: Told the share of the download that is done, from 0 to 1, and what comes next.
         warn: Told what cannot be used and is done without.
 
     Raises:
@@ -105,7 +103,8 @@ def add_region(new: NewRegion, *, network_key: str | None = None,
         load_places(new.places)
     if '://' in new.network:
         service = NetworkService(new.network, network_key, limits)
-        source, document = service.url, service.download(envelope, show)
+        with Bar(f'network of {new.name}') as bar:
+            source, document = service.url, service.download(envelope, bar.show)
     else:
         path = Path(new.network).expanduser()
         source, document = str(path), crop_file(path, envelope)

@@ -18,7 +18,6 @@ from urbanground_ros.geo import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo import PEDESTRIAN_ROUTES
 from urbanground_ros.geo import Region
 from urbanground_ros.http import HttpLimits
-from urbanground_ros.progress import Bar
 from urbanground_ros.regions.adding import add_region
 from urbanground_ros.regions.adding import ATTRIBUTION
 from urbanground_ros.regions.adding import LANDS_DEPARTMENT_TILES
@@ -122,10 +121,9 @@ def _add(options: argparse.Namespace) -> int:
         places=options.places, title=options.title, height_offset=options.height_offset,
         attribution=options.attribution)
     limits = HttpLimits(timeout=options.timeout, deadline=6 * options.timeout)
-    with Bar(f'network of {new.name}') as bar:
-        path = add_region(
-            new, network_key=options.network_key or os.environ.get(NETWORK_KEY_VARIABLE),
-            limits=limits, replace=options.replace, show=bar.show, warn=_warn)
+    path = add_region(
+        new, network_key=options.network_key or os.environ.get(NETWORK_KEY_VARIABLE),
+        limits=limits, replace=options.replace, warn=_warn)
     print(f'{path} written; urbanground region show {new.name} tells what it is made of')
     status = 0
     if options.prefetch:

@@ -58,7 +58,8 @@ def _network_lines(network: PedestrianNetwork, offset: float) -> list[tuple[str,
     ]
     return [
         ('network', f'{len(features)} features, {length / 1000:.2f} km, of which '
-                    f'{outdoor / 1000:.2f} km outdoors; {joined:.0%} of the junctions are joined'),
+                    f'{outdoor / 1000:.2f} km outdoors; the largest joined part has '
+                    f'{joined:.0%} of the junctions'),
         ('extent', f'{latitude.min():.6f},{longitude.min():.6f} to '
                    f'{latitude.max():.6f},{longitude.max():.6f}'),
         ('heights', f'{(altitude - offset).min():.1f} to {(altitude - offset).max():.1f} m HKPD'),
