@@ -4,14 +4,15 @@
 
 import copy
 import json
-import re
 
 import numpy as np
 import pytest
 
+from urbanground_ros.geo import crop_file
 from urbanground_ros.geo import CrossingFeature
 from urbanground_ros.geo import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo import Direction
+from urbanground_ros.geo import Envelope
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.geo import Location
 from urbanground_ros.geo import NetworkError
@@ -318,11 +319,13 @@ def test_bad_files_are_refused_in_one_line(frame, tmp_path, document, text):
     assert message.startswith(f'{path}: ')
 
 
-def test_an_id_that_occurs_twice_names_both_places(frame, tmp_path):
+def test_an_id_that_occurs_twice_counts_once_and_both_places_are_told(frame, tmp_path):
     paths = [write(tmp_path / name, collection()) for name in ('a.geojson', 'b.geojson')]
-    with pytest.raises(NetworkError, match=re.escape('b.geojson: feature 0')) as caught:
-        PedestrianNetwork.load(paths, frame)
-    assert 'a.geojson' in str(caught.value)
+    network = PedestrianNetwork.load(paths, frame)
+    assert len(network.features) == 1
+    assert network.left_out == (
+        f'{paths[1]}: feature 0 (PedestrianRouteID 7): the id occurs twice, first in {paths[0]}: '
+        'feature 0 (PedestrianRouteID 7)',)
 
 
 def test_files_that_cannot_be_read_are_named(frame, tmp_path):
@@ -376,3 +379,18 @@ def test_of_two_files_neither_may_be_without_a_feature(frame, tmp_path):
     for paths in ([good, bad], [bad, good]):
         with pytest.raises(NetworkError, match=r'bad.geojson: feature 0 .* outside Hong Kong'):
             PedestrianNetwork.load(paths, frame)
+
+
+def test_a_crop_has_what_meets_the_envelope_as_the_file_has_it(tmp_path):
+    around = Envelope.around(22.33, 114.17, 100.0)
+    across = [[114.16, 22.33, 5], [114.18, 22.33, 5]]
+    beside = [[114.16, 22.34, 5], [114.18, 22.34, 5]]
+    features = several((across, {'Odd': 'x'}), (beside, {}), (POSITIONS, {}))
+    path = write(tmp_path / 'all.geojson', {'name': 'PedestrianRoute', **features})
+    document = json.loads(path.read_text())
+    cropped = crop_file(path, around)
+    assert cropped == {**document, 'features': [document['features'][k] for k in (0, 2)]}
+    grid = write(tmp_path / 'grid.json', esri(to_grid(across), wkid=102140))
+    assert crop_file(grid, around) == json.loads(grid.read_text())
+    with pytest.raises(NetworkError, match=r'all\.geojson: has no features there'):
+        crop_file(path, Envelope.around(22.2, 114.17, 100.0))

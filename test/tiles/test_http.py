@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tilesets behind HTTP: the service's layout, its faults, the key, the cache."""
 
+from contextlib import suppress
 import gzip
 import logging
 import os
@@ -201,6 +202,24 @@ def test_mirrors_have_a_folder_each(service, tmp_path):
     assert only.root == service.url + ROOT
     with pytest.raises(TilesError, match='HTTP 404'):
         open_sources(f'{service.url}/elsewhere', KEY, DiskCache(tmp_path), QUICK)
+
+
+def test_the_key_is_the_given_one_else_that_of_the_url_else_of_the_environment(
+        service, tmp_path, monkeypatch):
+    def asked(url, key=None):
+        service.queries.clear()
+        (place,) = open_sources(url, key, DiskCache(tmp_path), QUICK)
+        with suppress(TilesError):
+            place.read(place.root)
+        return service.queries[-1].get('key')
+
+    root = service.url + ROOT
+    monkeypatch.delenv('URBANGROUND_TILES_KEY', raising=False)
+    assert asked(root) is None
+    monkeypatch.setenv('URBANGROUND_TILES_KEY', 'environment')
+    assert asked(root) == ['environment']
+    assert asked(f'{root}?key=url') == ['url']
+    assert asked(f'{root}?key=url', 'given') == ['given']
 
 
 def test_folders_are_opened_alike(tmp_path):

@@ -14,6 +14,7 @@ from urbanground_ros.progress import Progress
 from urbanground_ros.tiles.cache import DiskCache
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.http import HttpOptions
+from urbanground_ros.tiles.opening import KEY_VARIABLE
 from urbanground_ros.tiles.opening import open_sources
 from urbanground_ros.tiles.prefetch import prefetch
 from urbanground_ros.tiles.sources import FolderSource
@@ -39,7 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         command.add_argument('source', metavar='SOURCE',
                              help='tileset.json, its folder or a mirror, a path or a URL')
         command.add_argument('--key-env', metavar='NAME',
-                             help='environment variable that has the key of the service')
+                             help='environment variable that has the key of the service '
+                                  f'(default: {KEY_VARIABLE})')
         command.add_argument('--offline', action='store_true', help='use the cache alone')
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import parse_qs
 from urllib.parse import urlsplit
 from urllib.parse import urlunsplit
 
@@ -36,8 +37,8 @@ def open_sources(
 
     Args:
         place: A path or a URL.
-        key: Of the service, where it wants one; by default what the environment variable
-            `KEY_VARIABLE` has.
+        key: Of the service, where it wants one; by default that in the URL, else what the
+            environment variable `KEY_VARIABLE` has.
         cache: Where fetched files are kept, `tiles` in the user's cache by default.
         options: How to fetch.
 
@@ -47,9 +48,10 @@ def open_sources(
     text = os.fspath(place)
     if '://' not in text:
         return _open_folder(Path(text).expanduser())
-    key = os.environ.get(KEY_VARIABLE) if key is None else key
     cache = DiskCache(cache_folder() / 'tiles') if cache is None else cache
     parts = urlsplit(text)
+    if key is None and 'key' not in parse_qs(parts.query):
+        key = os.environ.get(KEY_VARIABLE)
     if parts.path.endswith('.json'):
         return (HttpSource(text, key, cache, options),)
 

@@ -121,8 +121,8 @@ class PedestrianNetwork:
         """Read files of the Lands Department's 3D Pedestrian Network, layer PedestrianRoute.
 
         Takes GeoJSON and Esri JSON, values coded or described in words, in EPSG:4326 or
-        EPSG:2326, heights in HKPD. A feature that cannot be used, such as one without heights
-        or of an unknown type, is left out and logged, unless none is left.
+        EPSG:2326, heights in HKPD. A feature that cannot be used, such as one without heights,
+        of an unknown type or with the id of another, is left out and logged.
 
         Args:
             path: One file, or several whose features make one network.
@@ -130,8 +130,7 @@ class PedestrianNetwork:
             height_offset: Ellipsoidal height of HKPD zero, metres.
 
         Raises:
-            NetworkError: a file cannot be used or has no feature that can, or an id occurs
-                twice.
+            NetworkError: a file cannot be used, or has no feature that can.
         """
         paths = [path] if isinstance(path, (str, PathLike)) else list(path)
         if not paths:
@@ -159,12 +158,12 @@ class PedestrianNetwork:
         for line, part in zip(lines, np.split(points, ends[:-1]), strict=True):
             try:
                 feature = feature_from_line(line, part)
+                first = seen.setdefault((feature.id, feature.part), line.where)
+                if first is not line.where:
+                    raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
             except NetworkError as error:
                 faults.append(error)
                 continue
-            first = seen.setdefault((feature.id, feature.part), line.where)
-            if first is not line.where:
-                raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
             features.append(feature)
         if not features:
             raise faults[0]
