@@ -11,9 +11,11 @@ import subprocess
 import sys
 import time
 
+from network_standin import NetworkStandIn
 from network_standin import read_features
 import numpy as np
 import pytest
+from standin import frame as tiles_frame
 from standin import StandIn
 
 from urbanground_ros.cli import main
@@ -412,6 +414,27 @@ def test_a_region_is_calibrated_when_it_is_added_and_by_name(district, region, f
     assert main(['calibrate', 'ching_lam']) == 1
     assert said(capsys) == [
         "error: region 'ching_lam' is built in and exact, expected --dry-run"]
+
+
+def test_a_region_of_services_alone_is_calibrated(
+        samples, tile_service, tmp_path, monkeypatch, capsys):
+    # The sample's features are moved to where the stand-in has tiles, onto level ground that is
+    # 5 m above the ellipsoid and is said to be 8 m above HKPD zero.
+    monkeypatch.setenv('URBANGROUND_TILES_KEY', KEY)
+    middle = tiles_frame()
+    moved = [(attributes, [
+        [[longitude + middle.longitude - AROUND[1], latitude + middle.latitude - AROUND[0], 8.0]
+         for longitude, latitude, _ in path] for path in paths])
+        for attributes, paths in read_features(samples)]
+    with NetworkStandIn(moved) as service:
+        assert main(['region', 'add', 'level', '--around', f'{middle.latitude},{middle.longitude}',
+                     '--radius', '700', '--network', service.url, '--tiles',
+                     f'{tile_service.url}/f2/tileset.json', '--calibrate']) == 0
+    assert 'height_offset -3.0' in capsys.readouterr().out
+    region = Region.load(resolve_region('level'))
+    assert region.height_offset == pytest.approx(-3.0, abs=0.1)
+    assert region.origin.altitude == pytest.approx(5.8, abs=0.02)
+    assert all(query['key'] == [KEY] for query in tile_service.queries)
 
 
 def test_a_region_is_found_by_name_where_one_is_named(district, tmp_path, folders, capsys):

@@ -238,6 +238,7 @@ class NetworkService:
     def _error(self, error: dict[str, Any]) -> HttpError:
         """Return what an error object says as an error."""
         code = error.get('code')
+        code = code if isinstance(code, int) else None
         text = self._client.hide(' '.join(str(error.get('message', error)).split())[:160])
         said = f'the map server answered {text!r} (code {code})'
         if code in _REFUSED:
