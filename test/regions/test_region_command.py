@@ -318,7 +318,7 @@ def test_tiles_that_are_no_tileset_are_told_and_the_rest_goes_on(add, tileset, t
         'boundingVolume': {'sphere': [0, 0, 0, 10]}, 'geometricError': 0}}))
     away = 'http://127.0.0.1:9/f2/tileset.json'
     places = [str(tmp_path / 'empty'), str(tmp_path / 'wrong.json'), 'ftp://host/tiles',
-              str(mars), f'{away}?key={KEY}', str(tileset.parent)]
+              str(mars), f'{away}?key={KEY}', str(tileset.parent), str(tileset)]
     assert add(*[word for place in places for word in ('--tiles', place)]) == 0
     lines = said(capsys)
     assert len(lines) == 5

@@ -111,7 +111,7 @@ def add_region(new: NewRegion, *, network_key: str | None = None,
     frame = LocalFrame(new.latitude, new.longitude, 0.0)
     ways = PedestrianNetwork.from_documents({source: document}, frame, new.height_offset)
     ground = round(_ground(ways), 2)
-    tilesets = tuple(find_tilesets(new.tiles, frame, new.radius, warn))
+    tilesets = tuple(dict.fromkeys(find_tilesets(new.tiles, frame, new.radius, warn)))
     try:
         temporary = Path(tempfile.mkdtemp(prefix=f'.{new.name}-', dir=folder))
         try:
