@@ -17,7 +17,7 @@ from urbanground_ros.resources import project_file
 
 PARAMETERS = (
     Parameter('port', 10000, 'TCP port of the bridge', 1, 65535),
-    Parameter('region', DEFAULT_DISTRICT, 'a built-in district or a region file'),
+    Parameter('region', DEFAULT_DISTRICT, 'a built-in district, an added region, a region file'),
     Parameter('pictures', True, 'render pictures'),
     Parameter('rviz', False, 'start RViz'),
 )

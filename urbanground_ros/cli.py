@@ -159,7 +159,7 @@ def _add_tasks(parser: argparse.ArgumentParser) -> None:
     from urbanground_ros.districts import DEFAULT_DISTRICT
     parser.add_argument('file', type=Path, help='task file to write')
     parser.add_argument('--region', default=DEFAULT_DISTRICT,
-                        help='a district or a region file (default: %(default)s)')
+                        help='a name or a region file (default: %(default)s)')
     from urbanground_ros.evaluate.config import PARAMETERS
     add_arguments(parser, [p for p in PARAMETERS if p.name in ('count', 'seed')])
 
@@ -196,17 +196,31 @@ def _run_tiles(options: argparse.Namespace, _: list[str]) -> int:
     return run(options)
 
 
+# -- regions ------------------------------------------------------------------------------
+
+def _add_region(parser: argparse.ArgumentParser) -> None:
+    from urbanground_ros.regions.command import add_arguments
+    add_arguments(parser)
+
+
+def _run_region(options: argparse.Namespace, _: list[str]) -> int:
+    from urbanground_ros.regions.command import run
+    return run(options)
+
+
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument('region', type=Path, help='region file whose height_offset is measured')
+    parser.add_argument('region', help='region whose height_offset is measured: a name or a file')
     parser.add_argument('--dry-run', action='store_true', help='measure, and leave the file')
 
 
 def _run_calibrate(options: argparse.Namespace, _: list[str]) -> int:
-    from urbanground_ros.sim.calibration import calibrate
-    before, measured = calibrate(options.region, write=not options.dry_run)
-    print(f'height_offset {measured.offset:.3f} m (it was {before:.3f}), spread '
-          f'{measured.spread:.3f} m of {measured.vertices} vertices; '
-          f'{"nothing" if options.dry_run else options.region} written')
+    from urbanground_ros.districts import district_names
+    from urbanground_ros.districts import resolve_region
+    from urbanground_ros.regions.command import tell_calibration
+    if options.region in district_names() and not options.dry_run:
+        raise UrbanGroundError(f'region {options.region!r} is built in and exact, expected '
+                               '--dry-run')
+    tell_calibration(resolve_region(options.region), write=not options.dry_run)
     return 0
 
 
@@ -221,6 +235,8 @@ COMMANDS: dict[str, Command] = {
     'agent': Command('run an agent behind the door', _add_agent, _run_agent, True),
     'runner': Command('drive running nodes through an evaluation', _add_runner, _run_runner, True),
     'tasks': Command('generate tasks and verify them with the oracle', _add_tasks, _run_tasks),
+    'region': Command('add regions of the real Hong Kong from open data, list, show, remove',
+                      _add_region, _run_region),
     'calibrate': Command('measure the height of the network above the tiles of a region',
                          _add_calibrate, _run_calibrate),
     'score': Command('score records again from their trajectories', _add_score, _run_score),

@@ -13,8 +13,19 @@ def cache_folder() -> Path:
 
     `URBANGROUND_CACHE`, else `urbanground` in `XDG_CACHE_HOME`, else in `~/.cache`.
     """
-    own = os.environ.get('URBANGROUND_CACHE')
+    return _folder('URBANGROUND_CACHE', 'XDG_CACHE_HOME', '~/.cache')
+
+
+def data_folder() -> Path:
+    """Return where what the user has set up is kept; it need not exist yet.
+
+    `URBANGROUND_DATA`, else `urbanground` in `XDG_DATA_HOME`, else in `~/.local/share`.
+    """
+    return _folder('URBANGROUND_DATA', 'XDG_DATA_HOME', '~/.local/share')
+
+
+def _folder(variable: str, base_variable: str, base: str) -> Path:
+    own = os.environ.get(variable)
     if own:
         return Path(own).expanduser()
-    base = os.environ.get('XDG_CACHE_HOME')
-    return (Path(base) if base else Path('~/.cache').expanduser()) / 'urbanground'
+    return Path(os.environ.get(base_variable) or base).expanduser() / 'urbanground'

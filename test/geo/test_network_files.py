@@ -4,14 +4,15 @@
 
 import copy
 import json
-import re
 
 import numpy as np
 import pytest
 
+from urbanground_ros.geo import crop_file
 from urbanground_ros.geo import CrossingFeature
 from urbanground_ros.geo import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo import Direction
+from urbanground_ros.geo import Envelope
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.geo import Location
 from urbanground_ros.geo import NetworkError
@@ -274,8 +275,10 @@ BAD_FILES = [
     (collection([], kind='MultiLineString'), 'geometry is empty'),
     (collection([POSITIONS[0]]), 'has 1 position, expected two'),
     (collection([[114.17, 22.33], [114.171, 22.33]]), 'heights are missing'),
-    (collection([[114.17, 22.33, 5], [114.171, 22.33]]), 'coordinates are not'),
-    (collection([[114.17, 22.33, None], [114.171, 22.33, 5]]), 'coordinates are not'),
+    (collection([[114.17, 22.33, 5], [114.171, 22.33]]), 'heights are missing'),
+    (collection([[114.17, 22.33, None], [114.171, 22.33, 5]]), 'heights are missing'),
+    (esri([[114.17, 22.33, 'NaN'], [114.171, 22.33, 5]]), 'heights are missing'),
+    (collection([[114.17, '22', None], [114.171, 22.33, 5]]), 'coordinates are not'),
     (collection([['114.17', '22.33', '5'], ['114.171', '22.33', '5']]), 'coordinates are not'),
     (collection([POSITIONS[0], POSITIONS[0]]), 'has no length'),
     (collection([POSITIONS[0], [114.17, 22.33, float('nan')]]), 'a coordinate is not finite'),
@@ -284,8 +287,12 @@ BAD_FILES = [
     (collection([POSITIONS[0], [1e308, 22.33, 5]]), 'outside Hong Kong'),
     (collection([POSITIONS[0], [22.33, 114.17, 5]]), r'\(22.33, 114.17, 5\) is outside Hong'),
     (collection([POSITIONS[0], [114.17, 22.33, -9999]]), r'-9999\) is outside Hong Kong'),
-    (collection(to_grid(POSITIONS)), r'outside Hong Kong.*\(EPSG:4326\)'),
-    (esri(POSITIONS, wkid=2326), r'outside Hong Kong.*\(EPSG:2326\)'),
+    (collection(to_grid(POSITIONS)), r'outside Hong Kong.*\(EPSG:4326\); it looks like easting, '
+     r'northing of EPSG:2326, which the file does not state'),
+    (esri(POSITIONS, wkid=2326), r'outside Hong Kong.*\(EPSG:2326\); it looks like longitude, '
+     r'latitude of EPSG:4326'),
+    (collection([POSITIONS[0], [22.33, 114.17, 5]]), 'the first two look exchanged'),
+    (collection([POSITIONS[0], [2.3, 48.9, 5]]), r'\(EPSG:4326\)$'),
     (renamed(collection(), 'FeatureType', 'FeatureTyp'), 'attribute FeatureType is missing'),
     (renamed(collection(), 'Direction', 'direction'), 'attribute Direction is missing'),
     (collection(FeatureType=3), 'FeatureType is 3, expected one of 1 FOOTWAY, 2 FOOTBRIDGE'),
@@ -312,11 +319,13 @@ def test_bad_files_are_refused_in_one_line(frame, tmp_path, document, text):
     assert message.startswith(f'{path}: ')
 
 
-def test_an_id_that_occurs_twice_names_both_places(frame, tmp_path):
+def test_an_id_that_occurs_twice_counts_once_and_both_places_are_told(frame, tmp_path):
     paths = [write(tmp_path / name, collection()) for name in ('a.geojson', 'b.geojson')]
-    with pytest.raises(NetworkError, match=re.escape('b.geojson: feature 0')) as caught:
-        PedestrianNetwork.load(paths, frame)
-    assert 'a.geojson' in str(caught.value)
+    network = PedestrianNetwork.load(paths, frame)
+    assert len(network.features) == 1
+    assert network.left_out == (
+        f'{paths[1]}: feature 0 (PedestrianRouteID 7): the id occurs twice, first in {paths[0]}: '
+        'feature 0 (PedestrianRouteID 7)',)
 
 
 def test_files_that_cannot_be_read_are_named(frame, tmp_path):
@@ -329,3 +338,59 @@ def test_files_that_cannot_be_read_are_named(frame, tmp_path):
         PedestrianNetwork.load(tmp_path / 'binary', frame)
     with pytest.raises(NetworkError, match='no network files'):
         PedestrianNetwork.load([], frame)
+
+
+def several(*features):
+    return {'type': 'FeatureCollection', 'features': [
+        {**collection(PedestrianRouteID=number, **changes)['features'][0],
+         'geometry': {'type': 'LineString', 'coordinates': coordinates}}
+        for number, (coordinates, changes) in enumerate(features)]}
+
+
+def test_a_feature_that_cannot_be_used_is_left_out_and_told(frame, tmp_path, caplog):
+    flat = [position[:2] for position in POSITIONS]
+    path = write(tmp_path / 'mixed.geojson', several(
+        (POSITIONS, {}), (flat, {}), (POSITIONS, {'FeatureType': 99}), (POSITIONS, {}),
+        ([[0, 0, 0], [0, 1, 0]], {})))
+    network = PedestrianNetwork.load(path, frame)
+    assert [feature.id for feature in network.features] == [0, 3]
+    told = [
+        f'{path}: feature 1 (PedestrianRouteID 1): heights are missing',
+        f'{path}: feature 4 (PedestrianRouteID 4): position (0, 0, 0) is outside Hong Kong',
+        f'{path}: feature 2 (PedestrianRouteID 2): attribute FeatureType is 99',
+    ]
+    assert all(line.startswith(start)
+               for line, start in zip(network.left_out, told, strict=True))
+    assert [record.getMessage() for record in caplog.records] == [
+        f'{line}; the feature is left out' for line in network.left_out]
+
+
+def test_many_faults_are_not_told_one_by_one(frame, tmp_path, caplog):
+    path = write(tmp_path / 'flat.geojson', several(
+        (POSITIONS, {}), *[([position[:2] for position in POSITIONS], {})] * 8))
+    assert len(PedestrianNetwork.load(path, frame).left_out) == 8
+    assert len(caplog.messages) == 6
+    assert caplog.messages[-1] == f'{path}: 3 more features are left out'
+
+
+def test_of_two_files_neither_may_be_without_a_feature(frame, tmp_path):
+    good = write(tmp_path / 'good.geojson', collection(PedestrianRouteID=1))
+    bad = write(tmp_path / 'bad.geojson', several(*[(to_grid(POSITIONS), {})] * 2))
+    for paths in ([good, bad], [bad, good]):
+        with pytest.raises(NetworkError, match=r'bad.geojson: feature 0 .* outside Hong Kong'):
+            PedestrianNetwork.load(paths, frame)
+
+
+def test_a_crop_has_what_meets_the_envelope_as_the_file_has_it(tmp_path):
+    around = Envelope.around(22.33, 114.17, 100.0)
+    across = [[114.16, 22.33, 5], [114.18, 22.33, 5]]
+    beside = [[114.16, 22.34, 5], [114.18, 22.34, 5]]
+    features = several((across, {'Odd': 'x'}), (beside, {}), (POSITIONS, {}))
+    path = write(tmp_path / 'all.geojson', {'name': 'PedestrianRoute', **features})
+    document = json.loads(path.read_text())
+    cropped = crop_file(path, around)
+    assert cropped == {**document, 'features': [document['features'][k] for k in (0, 2)]}
+    grid = write(tmp_path / 'grid.json', esri(to_grid(across), wkid=102140))
+    assert crop_file(grid, around) == json.loads(grid.read_text())
+    with pytest.raises(NetworkError, match=r'all\.geojson: has no features there'):
+        crop_file(path, Envelope.around(22.2, 114.17, 100.0))

@@ -129,6 +129,9 @@ def test_a_region_brings_its_network_and_places(tmp_path):
      "origin: key 'lat' is unknown, expected latitude, longitude, altitude"),
     ({**REGION, 'origin': {**REGION['origin'], 'latitude': 91}}, 'latitude is 91, expected'),
     ({**REGION, 'origin': {**REGION['origin'], 'altitude': float('nan')}}, 'altitude is nan'),
+    ({**REGION, 'origin': dict.fromkeys(REGION['origin'], 0)},
+     'origin is 0, 0, outside Hong Kong, expected latitude 22.13 to 22.58, longitude 113.76 to'),
+    ({**REGION, 'origin': {**REGION['origin'], 'latitude': 22.6}}, 'origin is 22.6, 114.17, out'),
     ({**REGION, 'origin': {**REGION['origin'], 'longitude': True}}, 'longitude is True'),
     ({**REGION, 'height_offset': '1'}, "height_offset is '1', expected a number within ±200"),
     ({**REGION, 'places': None}, 'places is None, expected text'),
@@ -184,7 +187,7 @@ def test_opening_hours_may_pass_midnight(hours, open_at, closed_at):
     ([1], 'place 0: holds a int, expected a mapping'),
     ([PLACE, {**PLACE, 'id': 'p2', 'floor': 1}], "place 1: key 'floor' is unknown, expected id"),
     ([without(PLACE, 'hours')], "place 0: key 'hours' is missing"),
-    ([{**PLACE, 'type': 'castle'}], "type is 'castle', expected one of arts_centre, atm"),
+    ([{**PLACE, 'type': ''}], "type is '', expected text that is not empty"),
     ([{**PLACE, 'id': ''}], "id is '', expected text that is not empty"),
     ([PLACE, PLACE], "place 1: id is 'p1', expected an id that no place before it has"),
     ([{**PLACE, 'name_tc': None}], 'name_tc is None, expected text'),
@@ -201,6 +204,18 @@ def test_bad_places_are_refused_in_one_line(tmp_path, data, text):
         load_places(path)
     assert str(caught.value).startswith(f'{path}: ')
     assert '\n' not in str(caught.value)
+
+
+def test_places_of_unknown_types_are_left_out_and_told(tmp_path, caplog):
+    types = ['castle', 'cafe', 'moat', 'castle', 'castle', 'castle']
+    path = write_places(tmp_path, [
+        {**PLACE, 'id': f'p{number}', 'type': kind} for number, kind in enumerate(types)])
+    assert [place.id for place in load_places(path)] == ['p1']
+    castle, moat = caplog.messages
+    assert castle.startswith(f"{path}: type 'castle' of 4 places (p0, p3, p4, …) is unknown, "
+                             'expected one of arts_centre, atm')
+    assert moat.startswith(f"{path}: type 'moat' of 1 places (p2) is unknown")
+    assert '\n' not in castle
 
 
 def test_place_types_have_a_name_for_people():

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tilesets behind HTTP: the service's layout, its faults, the key, the cache."""
 
+from contextlib import suppress
 import gzip
 import logging
 import os
@@ -176,13 +177,14 @@ def test_no_more_connections_at_once_than_allowed(service):
     service.faults, service.delay = [('b3dm', 'slow', 9)], 0.1
     place = source(service, connections=2)
     most = []
-    serve = place._get
+    client = place._client
+    serve = client._get
 
     def get(address: str) -> bytes:
-        most.append(2 - place._slots._value)
+        most.append(2 - client._slots._value)
         return serve(address)
 
-    place._get = get
+    client._get = get
     threads = [threading.Thread(target=place.read, args=(service.url + TILE,)) for _ in range(6)]
     for thread in threads:
         thread.start()
@@ -200,6 +202,24 @@ def test_mirrors_have_a_folder_each(service, tmp_path):
     assert only.root == service.url + ROOT
     with pytest.raises(TilesError, match='HTTP 404'):
         open_sources(f'{service.url}/elsewhere', KEY, DiskCache(tmp_path), QUICK)
+
+
+def test_the_key_is_the_given_one_else_that_of_the_url_else_of_the_environment(
+        service, tmp_path, monkeypatch):
+    def asked(url, key=None):
+        service.queries.clear()
+        (place,) = open_sources(url, key, DiskCache(tmp_path), QUICK)
+        with suppress(TilesError):
+            place.read(place.root)
+        return service.queries[-1].get('key')
+
+    root = service.url + ROOT
+    monkeypatch.delenv('URBANGROUND_TILES_KEY', raising=False)
+    assert asked(root) is None
+    monkeypatch.setenv('URBANGROUND_TILES_KEY', 'environment')
+    assert asked(root) == ['environment']
+    assert asked(f'{root}?key=url') == ['url']
+    assert asked(f'{root}?key=url', 'given') == ['given']
 
 
 def test_folders_are_opened_alike(tmp_path):

@@ -20,6 +20,7 @@ from urbanground_ros.districts.plans import CHING_LAM
 from urbanground_ros.districts.plans import PLANS
 from urbanground_ros.districts.writer import write_district
 from urbanground_ros.folders import cache_folder
+from urbanground_ros.geo import added_regions
 from urbanground_ros.progress import Bar
 
 DEFAULT_DISTRICT = CHING_LAM.name
@@ -79,19 +80,24 @@ def ensure_district(name: str = DEFAULT_DISTRICT, cache: Path | None = None) -> 
 
 
 def resolve_region(name_or_path: str) -> Path:
-    """Return the region file that a built-in name or a path means.
+    """Return the region file that a name or a path means.
+
+    A name is that of a built-in district, else of a region that the user has added.
 
     Raises:
         DistrictError: it is neither, or the district cannot be written.
     """
     if name_or_path in PLANS:
         return ensure_district(name_or_path)
+    added = added_regions()
+    if name_or_path in added:
+        return added[name_or_path]
     path = Path(name_or_path).expanduser()
     if path.is_file():
         return path
     raise DistrictError(
-        f'region {name_or_path!r} is neither a file nor a built-in district, expected a '
-        f'region.yaml or one of {", ".join(district_names())}'
+        f'region {name_or_path!r} is neither a built-in district, an added region nor a file, '
+        f'expected a region.yaml or one of {", ".join((*district_names(), *added))}'
     )
 
 

@@ -44,7 +44,7 @@ class RegionContext:
 
     @classmethod
     def named(cls, name: str) -> RegionContext:
-        """Read a built-in district, or the region file at a path.
+        """Read a built-in district, a region that was added, or the region file at a path.
 
         Raises:
             UrbanGroundError: there is none, or a file of it is malformed.

@@ -34,7 +34,7 @@ PARAMETERS = (
         'tasks', '', 'task file or folder; by default short-range tasks are generated and verified'
     ),
     Parameter('count', 20, 'how many tasks to generate', 1, 1000),
-    Parameter('region', DEFAULT_DISTRICT, 'a built-in district or a region file'),
+    Parameter('region', DEFAULT_DISTRICT, 'a built-in district, an added region, a region file'),
     Parameter('seed', 0, 'seed of everything that is drawn by chance', 0, 2**31 - 1),
     Parameter('max_steps', 100, 'structured actions in an episode', 1, 100000),
     Parameter(

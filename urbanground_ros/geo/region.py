@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from functools import cached_property
 import json
+import logging
 import math
 import os
 from os import PathLike
@@ -21,7 +22,9 @@ from typing import NoReturn
 import yaml
 
 from urbanground_ros.city import GeoPoint
+from urbanground_ros.geo.errors import GeoError
 from urbanground_ros.geo.errors import RegionError
+from urbanground_ros.geo.extent import check_in_hong_kong
 from urbanground_ros.geo.frames import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo.frames import LocalFrame
 from urbanground_ros.geo.network import PedestrianNetwork
@@ -83,6 +86,12 @@ PLACE_TYPES: Mapping[str, str] = {
     'veterinary': 'animal clinic',
 }
 _DAY = 24 * 3600
+_LOG = logging.getLogger(__name__)
+
+
+def is_region_name(text: str) -> bool:
+    """Tell whether a region may be called so: it is a folder's name too."""
+    return re.fullmatch(r'[a-z0-9][a-z0-9_-]*', text) is not None
 
 
 @dataclass(frozen=True)
@@ -147,8 +156,8 @@ class Region:
         """Read a region file strictly.
 
         Raises:
-            RegionError: the file cannot be read, a key is unknown or missing, or a value is
-                not what it must be.
+            RegionError: the file cannot be read, a key is unknown or missing, a value is not
+                what it must be, or the origin is not in Hong Kong, where every network is.
         """
         try:
             data = yaml.safe_load(_read(path))
@@ -156,8 +165,13 @@ class Region:
             raise RegionError(f'{path}: not YAML: {_one_line(error)}') from None
         record = _Record(str(path), data, required=_REGION_REQUIRED, optional=_REGION_OPTIONAL)
         name = record.text('name')
-        if not re.fullmatch(r'[a-z0-9][a-z0-9_-]*', name):
+        if not is_region_name(name):
             record.fail('name', name, 'lower-case letters, digits, - and _')
+        origin = record.point('origin')
+        try:
+            check_in_hong_kong(f'{path}: origin', origin.latitude, origin.longitude)
+        except GeoError as error:
+            raise RegionError(str(error)) from None
         tilesets = record.get('tilesets', list, 'a list of paths or URLs')
         for entry in tilesets:
             if not isinstance(entry, str) or not entry:
@@ -166,7 +180,7 @@ class Region:
             name=name,
             title=record.text('title'),
             synthetic=record.get('synthetic', bool, 'true or false'),
-            origin=record.point('origin'),
+            origin=origin,
             tilesets=tuple(tilesets),
             network=record.text('network'),
             places=record.text('places') if 'places' in record.data else None,
@@ -229,7 +243,8 @@ def load_places(path: str | PathLike[str]) -> tuple[Place, ...]:
 
     Each is `{"id", "type", "name", "name_tc", "entrance": {"latitude", "longitude",
     "altitude"}, "hours": ["09:00", "21:30"]}`; a closing time not after the opening time is of
-    the next day, and `24:00` is the end of the day.
+    the next day, and `24:00` is the end of the day. Places of a type that is not in
+    `PLACE_TYPES` are left out, and each such type is logged.
 
     Raises:
         RegionError: the file cannot be read, a key is unknown or missing, a value is not what
@@ -242,6 +257,7 @@ def load_places(path: str | PathLike[str]) -> tuple[Place, ...]:
     if not isinstance(data, list):
         raise RegionError(f'{path}: holds a {type(data).__name__}, expected a list of places')
     places: dict[str, Place] = {}
+    unknown: dict[str, list[str]] = {}
     for number, entry in enumerate(data):
         record = _Record(f'{path}: place {number}', entry, required=_PLACE_REQUIRED)
         place = Place(
@@ -252,12 +268,16 @@ def load_places(path: str | PathLike[str]) -> tuple[Place, ...]:
             entrance=record.point('entrance'),
             hours=record.hours('hours'),
         )
-        if place.type not in PLACE_TYPES:
-            record.fail('type', place.type, f'one of {", ".join(PLACE_TYPES)}')
         if place.id in places:
             record.fail('id', place.id, 'an id that no place before it has')
         places[place.id] = place
-    return tuple(places.values())
+        if place.type not in PLACE_TYPES:
+            unknown.setdefault(place.type, []).append(place.id)
+    for kind, ids in unknown.items():
+        named = ', '.join(ids[:3]) + (', …' if ids[3:] else '')
+        _LOG.warning('%s: type %r of %d places (%s) is unknown, expected one of %s; they are '
+                     'left out', path, kind, len(ids), named, ', '.join(PLACE_TYPES))
+    return tuple(place for place in places.values() if place.type in PLACE_TYPES)
 
 
 def save_places(path: str | PathLike[str], places: Iterable[Place]) -> None:

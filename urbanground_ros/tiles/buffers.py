@@ -14,9 +14,9 @@ import meshopt
 import numpy as np
 from numpy.typing import NDArray
 
+from urbanground_ros.http import MAX_BYTES
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import Budget
-from urbanground_ros.tiles.limits import MAX_BYTES
 from urbanground_ros.tiles.limits import MAX_ELEMENTS
 
 #: Component types of glTF as dtypes.

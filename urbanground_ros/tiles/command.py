@@ -14,6 +14,7 @@ from urbanground_ros.progress import Progress
 from urbanground_ros.tiles.cache import DiskCache
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.http import HttpOptions
+from urbanground_ros.tiles.opening import KEY_VARIABLE
 from urbanground_ros.tiles.opening import open_sources
 from urbanground_ros.tiles.prefetch import prefetch
 from urbanground_ros.tiles.sources import FolderSource
@@ -31,15 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     info.add_argument('--limit', type=int, default=2000, metavar='N',
                       help='tiles to open at most, from the root down (default: %(default)s)')
     fetch = commands.add_parser('prefetch', help='fetch tiles into the cache, for use offline')
-    fetch.add_argument('--around', type=_place, required=True, metavar='LAT,LON',
+    fetch.add_argument('--around', type=place_argument, required=True, metavar='LAT,LON',
                        help='place, degrees')
-    fetch.add_argument('--radius', type=_metres, required=True, metavar='M',
+    fetch.add_argument('--radius', type=metres_argument, required=True, metavar='M',
                        help='distance from it, metres')
     for command in (info, fetch):
         command.add_argument('source', metavar='SOURCE',
                              help='tileset.json, its folder or a mirror, a path or a URL')
         command.add_argument('--key-env', metavar='NAME',
-                             help='environment variable that has the key of the service')
+                             help='environment variable that has the key of the service '
+                                  f'(default: {KEY_VARIABLE})')
         command.add_argument('--offline', action='store_true', help='use the cache alone')
 
 
@@ -89,13 +91,25 @@ def _lines(found: Survey) -> list[tuple[str, str]]:
 def _prefetch(source: Source, options: argparse.Namespace) -> int:
     if isinstance(source, FolderSource):
         raise TilesError(f'{source.root}: is here already, expected a URL')
+    latitude, longitude = options.around
+    return prefetch_and_tell(source, latitude, longitude, options.radius)
+
+
+def prefetch_and_tell(source: Source, latitude: float, longitude: float, radius: float) -> int:
+    """Fetch the tiles around a place with a bar; print how many, and what is broken.
+
+    Returns:
+        An exit status: 1 where a tile is broken.
+
+    Raises:
+        TilesError: the source is no tileset.
+    """
     name = source.label(source.root)
 
     def begin(total: int) -> Callable[[str], None]:
         return Progress(name, total, sys.stderr).advance
 
-    latitude, longitude = options.around
-    found = prefetch(source, latitude, longitude, options.radius, begin)
+    found = prefetch(source, latitude, longitude, radius, begin)
     print(f'{name}: {found.tiles} tiles, {found.failed} of them broken')
     return _tell(found.warnings)
 
@@ -108,7 +122,8 @@ def _tell(warnings: list[str]) -> int:
     return 1 if warnings else 0
 
 
-def _place(text: str) -> tuple[float, float]:
+def place_argument(text: str) -> tuple[float, float]:
+    """Return latitude and longitude of `LAT,LON`, for a parser of arguments."""
     try:
         latitude, longitude = map(float, text.split(','))
     except ValueError:
@@ -118,7 +133,8 @@ def _place(text: str) -> tuple[float, float]:
     return latitude, longitude
 
 
-def _metres(text: str) -> float:
+def metres_argument(text: str) -> float:
+    """Return a distance, for a parser of arguments."""
     try:
         value = float(text)
     except ValueError:

@@ -4,12 +4,9 @@
 
 from __future__ import annotations
 
-import zlib
-
+from urbanground_ros.http import gunzip
 from urbanground_ros.tiles.errors import TilesError
 
-#: Bytes of one file, as it comes and unpacked.
-MAX_BYTES = 256 << 20
 #: Vertices and indices of one content, all its primitives together.
 MAX_ELEMENTS = 1 << 23
 #: Pixels of the pictures of one content together.
@@ -51,15 +48,7 @@ def unpacked(data: bytes, name: str) -> bytes:
     Raises:
         TilesError: damaged, or more than `MAX_BYTES`.
     """
-    if data[:2] != b'\x1f\x8b':
-        return data
-    stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
     try:
-        result = stream.decompress(data, MAX_BYTES)
-    except zlib.error as error:
-        raise TilesError(f'{name}: damaged gzip ({error}), expected a whole file') from error
-    if stream.unconsumed_tail:
-        raise TilesError(f'{name}: unpacks to more than {MAX_BYTES} bytes, expected a tile')
-    if not stream.eof:
-        raise TilesError(f'{name}: gzip ends early, expected a whole file')
-    return result
+        return gunzip(data)
+    except ValueError as error:
+        raise TilesError(f'{name}: {error}') from error

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import parse_qs
 from urllib.parse import urlsplit
 from urllib.parse import urlunsplit
 
@@ -17,6 +18,8 @@ from urbanground_ros.tiles.http import HttpSource
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
 
+#: The environment variable that has the key of tile services.
+KEY_VARIABLE = 'URBANGROUND_TILES_KEY'
 #: Folders of a mirror, named as the services of the Lands Department are.
 MIRROR_FOLDERS = ('f2', 'building', 'infrastructure', 'terrain')
 
@@ -34,7 +37,8 @@ def open_sources(
 
     Args:
         place: A path or a URL.
-        key: Of the service, where it wants one.
+        key: Of the service, where it wants one; by default that in the URL, else what the
+            environment variable `KEY_VARIABLE` has.
         cache: Where fetched files are kept, `tiles` in the user's cache by default.
         options: How to fetch.
 
@@ -46,6 +50,8 @@ def open_sources(
         return _open_folder(Path(text).expanduser())
     cache = DiskCache(cache_folder() / 'tiles') if cache is None else cache
     parts = urlsplit(text)
+    if key is None and 'key' not in parse_qs(parts.query):
+        key = os.environ.get(KEY_VARIABLE)
     if parts.path.endswith('.json'):
         return (HttpSource(text, key, cache, options),)
 

@@ -16,8 +16,8 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from urbanground_ros.http import MAX_BYTES
 from urbanground_ros.tiles.errors import TilesError
-from urbanground_ros.tiles.limits import MAX_BYTES
 from urbanground_ros.tiles.limits import unpacked
 from urbanground_ros.tiles.uris import data_uri
 

@@ -27,7 +27,9 @@ from urbanground_ros.geo.frames import LocalFrame
 from urbanground_ros.geo.network.codes import FeatureType
 from urbanground_ros.geo.network.features import Feature
 from urbanground_ros.geo.network.features import feature_from_line
-from urbanground_ros.geo.network.readers import read_lines
+from urbanground_ros.geo.network.readers import lines_of
+from urbanground_ros.geo.network.readers import read_document
+from urbanground_ros.geo.network.readers import tell_faults
 from urbanground_ros.geo.network.routing import Route
 from urbanground_ros.geo.network.routing import shortest_paths
 from urbanground_ros.geo.network.segments import checked_points
@@ -85,15 +87,18 @@ class PedestrianNetwork:
         segment_starts: First end of every segment, (S, 3).
         segment_ends: Second end, (S, 3).
         segment_features: Index of the feature it belongs to, (S,).
+        left_out: What is wrong with each feature of the files that could not be used.
     """
 
-    def __init__(self, features: Iterable[Feature], frame: LocalFrame) -> None:
+    def __init__(self, features: Iterable[Feature], frame: LocalFrame,
+                 left_out: Iterable[str] = ()) -> None:
         """Join features that lie in one frame.
 
         Raises:
             NetworkError: no feature is enabled.
         """
         self.frame = frame
+        self.left_out = tuple(left_out)
         self.features = tuple(features)
         enabled = [i for i, feature in enumerate(self.features) if feature.enabled]
         if not enabled:
@@ -116,7 +121,8 @@ class PedestrianNetwork:
         """Read files of the Lands Department's 3D Pedestrian Network, layer PedestrianRoute.
 
         Takes GeoJSON and Esri JSON, values coded or described in words, in EPSG:4326 or
-        EPSG:2326, heights in HKPD.
+        EPSG:2326, heights in HKPD. A feature that cannot be used, such as one without heights,
+        of an unknown type or with the id of another, is left out and logged.
 
         Args:
             path: One file, or several whose features make one network.
@@ -124,12 +130,25 @@ class PedestrianNetwork:
             height_offset: Ellipsoidal height of HKPD zero, metres.
 
         Raises:
-            NetworkError: a file or a feature cannot be used, or an id occurs twice.
+            NetworkError: a file cannot be used, or has no feature that can.
         """
         paths = [path] if isinstance(path, (str, PathLike)) else list(path)
-        lines = [line for each in paths for line in read_lines(each)]
-        if not lines:
+        if not paths:
             raise NetworkError('no network files are given')
+        documents = {str(each): read_document(each) for each in paths}
+        return cls.from_documents(documents, frame, height_offset)
+
+    @classmethod
+    def from_documents(cls, documents: Mapping[str, Mapping[str, Any]], frame: LocalFrame,
+                       height_offset: float = DEFAULT_HKPD_OFFSET) -> PedestrianNetwork:
+        """Read what network files hold, by what errors call each, as `load` does.
+
+        Raises:
+            NetworkError: as for `load`.
+        """
+        faults: list[NetworkError] = []
+        lines = [line for name, document in documents.items()
+                 for line in lines_of(document, name, faults)]
         positions = np.concatenate([line.positions for line in lines])
         points = frame.from_geodetic(
             positions[:, 0], positions[:, 1], positions[:, 2] + height_offset)
@@ -137,15 +156,23 @@ class PedestrianNetwork:
         seen: dict[tuple[int, int], str] = {}
         features = []
         for line, part in zip(lines, np.split(points, ends[:-1]), strict=True):
-            feature = feature_from_line(line, part)
-            first = seen.setdefault((feature.id, feature.part), line.where)
-            if first is not line.where:
-                raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
+            try:
+                feature = feature_from_line(line, part)
+                first = seen.setdefault((feature.id, feature.part), line.where)
+                if first is not line.where:
+                    raise NetworkError(f'{line.where}: the id occurs twice, first in {first}')
+            except NetworkError as error:
+                faults.append(error)
+                continue
             features.append(feature)
+        if not features:
+            raise faults[0]
+        names = ', '.join(documents)
+        tell_faults(faults, names)
         try:
-            return cls(features, frame)
+            return cls(features, frame, map(str, faults))
         except NetworkError as error:
-            raise NetworkError(f'{", ".join(map(str, paths))}: {error}') from None
+            raise NetworkError(f'{names}: {error}') from None
 
     def nearest(self, points: ArrayLike) -> Nearest:
         """Find the place on the network nearest in space to each of (N, 3) ENU points.
