@@ -7,12 +7,12 @@ from __future__ import annotations
 import argparse
 import difflib
 import math
+import os
 from pathlib import Path
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import cv2
 import numpy as np
@@ -31,15 +31,27 @@ from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
 
 NEAREST, FARTHEST = 12.0, 15.0
-#: A sign's height above its door, and the eye's above the ground (m).
-SIGN, EYE = 3.3, 1.6
+#: The board of a sign above its door: edges, middle and half its length, and how far behind the
+#: entrance it is; and the eye above the ground (m).
+BOTTOM, TOP, SIGN, HALF, FRONT = 2.8, 3.66, 3.23, 2.1, 0.42
+EYE = 1.6
+#: Of the camera.
+FOV = math.radians(75.0)
+#: Pixels; a board has two lines, and OCR wants letters of some 30.
+BOARD = 120
 
 
-def viewpoint(region: CityRegion, door: np.ndarray) -> np.ndarray | None:
+def outward(region: CityRegion, door: np.ndarray) -> np.ndarray:
+    """Return the direction (2,) from a door to the way in front of it, of length one."""
+    assert region.network is not None
+    front = (region.network.nearest(door[None]).point[0] - door)[:2]
+    return front / np.linalg.norm(front)
+
+
+def viewpoint(region: CityRegion, door: np.ndarray, out: np.ndarray) -> np.ndarray | None:
     """Return the place on the network, at the right distance and in sight, most in front."""
     network = region.network
     assert network is not None
-    front = network.nearest(door[None]).point[0] - door
     solid = region.solid(door[0], door[1])
     best, most = None, 0.3
     for feature in network.features:
@@ -52,24 +64,30 @@ def viewpoint(region: CityRegion, door: np.ndarray) -> np.ndarray | None:
             distance = float(np.linalg.norm(way))
             if not NEAREST <= distance <= FARTHEST:
                 continue
-            facing = float(way[:2] @ front[:2]) / (np.linalg.norm(way[:2])
-                                                   * np.linalg.norm(front[:2]))
-            sign = door + [0.0, 0.0, SIGN] + 0.8 * front / np.linalg.norm(front)
-            if facing > most and solid.ray(LVector3d(*(point + [0.0, 0.0, EYE])),
-                                           LVector3d(*sign)) is None:
+            facing = float(way[:2] @ out) / float(np.linalg.norm(way[:2]))
+            if facing <= most:
+                continue
+            eye = LVector3d(*point[:2], point[2] + EYE)
+            ends = (door[:2] + 0.5 * out + side * 0.9 * HALF * np.array([-out[1], out[0]])
+                    for side in (-1, 0, 1))
+            if not any(solid.ray(eye, LVector3d(*end, door[2] + SIGN)) for end in ends):
                 best, most = point, facing
     return best
 
 
-def read(image: np.ndarray, language: str) -> str:
-    """Return what OCR reads in an RGB picture."""
-    large = cv2.resize(image, None, fx=3, fy=3, interpolation=cv2.INTER_CUBIC)
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / 'picture.png'
-        cv2.imwrite(str(file), cv2.cvtColor(large, cv2.COLOR_RGB2BGR))
-        return subprocess.run(
-            ['tesseract', str(file), '-', '--psm', '11', '-l', language], check=True,
-            capture_output=True, text=True).stdout
+def read(board: np.ndarray, language: str) -> str:
+    """Return what OCR reads on a board, RGB."""
+    # Letters and ground differ most in one of the colours.
+    plane = max(cv2.split(board), key=np.std)
+    _, letters = cv2.threshold(plane, 0, 255, cv2.THRESH_OTSU)
+    dark = letters if letters.mean() > 127 else 255 - letters
+    done, png = cv2.imencode('.png', cv2.copyMakeBorder(dark, 20, 20, 20, 20,
+                                                        cv2.BORDER_CONSTANT, value=255))
+    assert done
+    return subprocess.run(
+        ['tesseract', '-', '-', '--psm', '6', '-l', language], check=True,
+        input=png.tobytes(), capture_output=True,
+        env={**os.environ, 'OMP_THREAD_LIMIT': '1'}).stdout.decode()
 
 
 def found(name: str, text: str) -> bool:
@@ -85,19 +103,44 @@ def found_chinese(name: str, text: str) -> bool:
 
 
 def visit(city: HeadlessCity, region: CityRegion, place: Place) -> np.ndarray | None:
-    """Return the picture of a place's sign; None where none is in sight."""
+    """Return a place's sign as a picture has it, straightened, RGB; None where none is in sight.
+
+    The picture is taken from where people walk; the straightened board is `BOARD` pixels high.
+    """
+    network = region.network
+    assert network is not None
     door = region.frame.from_geodetic(place.entrance.latitude, place.entrance.longitude,
                                       place.entrance.altitude)
-    point = viewpoint(region, door)
+    out = outward(region, door)
+    point = viewpoint(region, door, out)
     if point is None:
         return None
     way = door - point
-    compass = math.degrees(math.atan2(way[0], way[1]))
     latitude, longitude, altitude = map(float, region.frame.to_geodetic(point))
-    city.place(Placement(GeoPoint(latitude, longitude, altitude), compass))
-    lift = math.atan2(SIGN - EYE, float(np.hypot(way[0], way[1])))
-    city.act(Action('look', pitch=math.degrees(lift)))
-    return city.render()
+    city.place(Placement(GeoPoint(latitude, longitude, altitude),
+                         math.degrees(math.atan2(way[0], way[1]))))
+    lift = math.degrees(math.atan2(SIGN - EYE, float(np.hypot(way[0], way[1]))))
+    state = city.act(Action('look', pitch=lift)).state
+    image = city.render()
+    assert image is not None
+    height, width = image.shape[:2]
+    yaw, pitch = state.body.yaw, state.body.pitch
+    eye = np.array([state.body.x, state.body.y, state.body.z + EYE])
+    right = np.array([math.sin(yaw), -math.cos(yaw), 0.0])
+    forward = np.array([math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw),
+                        math.sin(pitch)])
+    along = np.array([-out[1], out[0], 0.0])
+    middle = door - FRONT * np.array([*out, 0.0])
+    corners = np.array([middle + side * HALF * along + [0.0, 0.0, level]
+                        for side, level in ((-1, TOP), (1, TOP), (1, BOTTOM), (-1, BOTTOM))])
+    seen = (corners - eye) @ np.array([right, np.cross(right, forward), forward]).T
+    focal = width / 2 / math.tan(FOV / 2)
+    pixels = seen[:, :2] / seen[:, 2:] * [focal, -focal] + [width / 2, height / 2]
+    wide = BOARD * 2 * HALF / (TOP - BOTTOM)
+    onto = np.array([[wide, 0], [0, 0], [0, BOARD], [wide, BOARD]], np.float32)
+    onto[:, 0] = wide - onto[:, 0]
+    straight = cv2.getPerspectiveTransform(pixels.astype(np.float32), onto)
+    return cv2.warpPerspective(image, straight, (round(wide), BOARD), flags=cv2.INTER_CUBIC)
 
 
 def main() -> None:
@@ -114,7 +157,7 @@ def main() -> None:
         for name in district_names():
             region = open_region(name)
             places = Region.load(resolve_region(name)).load_places()
-            city = HeadlessCity(image_width=width, image_height=height,
+            city = HeadlessCity(image_width=width, image_height=height, horizontal_fov=FOV,
                                 open_region=lambda _, region=region: region)
             city.load(name, 0, Placement(places[0].entrance),
                       Scene(time_of_day=options.hour * 3600.0))

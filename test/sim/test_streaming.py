@@ -11,6 +11,8 @@ import sys
 import numpy as np
 import pytest
 import sim_rig as rig
+from standin import frame
+from standin import StandIn
 
 from urbanground_ros.city import Action
 from urbanground_ros.city import GeoPoint
@@ -21,7 +23,10 @@ from urbanground_ros.sim import CityRegion
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.sim import open_region
 from urbanground_ros.sim.renderer import open_renderer
+from urbanground_ros.tiles import DiskCache
 from urbanground_ros.tiles import FolderSource
+from urbanground_ros.tiles import HttpOptions
+from urbanground_ros.tiles import open_sources
 from urbanground_ros.tiles import read_tileset
 from urbanground_ros.tiles import Streamer
 
@@ -225,3 +230,27 @@ def test_the_body_walks_on_real_photogrammetry(tmp_path):
         assert min(abs(height - body.z) for height in region.heights(body.x, body.y)) < 0.2
         assert bool(reply.image) == bool(city.capabilities().image_width)
     city.close()
+
+
+def test_the_real_service_s_layout_is_walked_and_goes_on_from_the_cache(tmp_path):
+    cache = DiskCache(tmp_path / 'cache')
+    options = HttpOptions(timeout=1.0, tries=2, backoff=0.01)
+
+    def walk(url):
+        tiles = Streamer(open_sources(f'{url}/f2', cache=cache, options=options), frame())
+        region = CityRegion('service', frame(), tiles)
+        city = HeadlessCity(open_region=lambda _: region, image_width=160, image_height=120)
+        city.load('service', 0, at(region, [-40.0, -30.0, 0.0]), Scene())
+        replies = [city.step(4.0, 0.0, 0.2, 10.0, want_image=True) for _ in range(6)]
+        city.close()
+        assert not tiles.warnings
+        return [(reply.samples, reply.image) for reply in replies]
+
+    with StandIn() as service:
+        walked = walk(service.url)
+        asked = len(service.requests)
+        assert asked
+    samples = [sample for part, _ in walked for sample in part]
+    assert all(sample.grounded for sample in samples)
+    # Nobody answers any more: what was fetched is still there.
+    assert walk(service.url) == walked
