@@ -152,7 +152,7 @@ void main() {
 }
 """
 _SKY_FRAGMENT = """#version 150
-uniform vec3 sun, sunlight, horizon, zenith;
+uniform vec3 sun, sunlight, horizon, zenith, dusk, afterglow;
 in vec3 way;
 out vec4 color;
 void main() {
@@ -161,7 +161,8 @@ void main() {
   vec3 sky = mix(horizon, zenith, 1.0 - exp(-3.2 * up));
   float toward = max(dot(d, sun), 0.0);
   float glow = 0.25 * pow(toward, 12.0) + smoothstep(0.9993, 0.9997, toward);
-  color = vec4(sky + sunlight * glow, 1.0);
+  float late = 0.5 + 0.5 * dot(d, dusk);
+  color = vec4(sky + sunlight * glow + afterglow * late * late * exp(-4.0 * up), 1.0);
 }
 """
 
@@ -344,7 +345,7 @@ class Renderer:
             self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
             self._city.setLight(self._ambient)
             self._city.setLight(self._sunlight)
-        self._light(lighting(WEATHERS['sunny'], 43_200.0), (0.0, 0.0, 0.0))
+        self._light(lighting(WEATHERS['sunny'], (0.0, 0.0, 1.0)), (0.0, 0.0, 0.0))
         self._frame()
 
     def show(self, meshes: Iterable[TileMesh]) -> None:
@@ -485,7 +486,8 @@ class Renderer:
             self._sunlight.node().setColor(Vec4(*light.sunlight, 1))
             self._sunlight.node().setDirection(-Vec3(*light.sun))
             return
-        for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith'):
+        for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith', 'dusk',
+                     'afterglow'):
             self._root.setShaderInput(name, Vec3(*getattr(light, name)))
         if self._shadows.follow(light.sun):
             self._stage.draw(self._shadows.target)
