@@ -19,6 +19,8 @@ from urbanground_ros.sim.sun import DEFAULT_DATE
 from urbanground_ros.sim.sun import sun_direction
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
+from urbanground_ros.tiles import Emission
+from urbanground_ros.tiles import Lamp
 
 
 @dataclass
@@ -33,6 +35,8 @@ class Mesh:
     texture: np.ndarray | None = None
     color: tuple[float, float, float, float] = (0.7, 0.7, 0.7, 1.0)
     unlit: bool = False
+    emission: Emission | None = None
+    lamps: tuple[Lamp, ...] = ()
 
 
 def mesh(name, positions, faces, color=(0.7, 0.7, 0.7, 1.0)):

@@ -53,7 +53,8 @@ class Lighting:
 
     `sun` points to what `sunlight` comes from, by night the moon; `dusk` along the horizon to
     where the sun sets or rises, `afterglow` is the colour of the sky there. `haze` is the
-    extinction of light along the line of sight, in 1/m.
+    extinction of light along the line of sight, in 1/m. `lamps` is how far lamps, windows and
+    signs are on: 0 by day, 1 from the end of dusk.
     """
 
     sun: Direction
@@ -65,6 +66,7 @@ class Lighting:
     dusk: Direction
     afterglow: Color
     haze: float
+    lamps: float
 
 
 def check_scene(scene: Scene) -> None:
@@ -127,7 +129,7 @@ def lighting(weather: Weather, sun: Direction) -> Lighting:
     across = max(1e-9, math.hypot(sun[0], sun[1]))
     return Lighting(_triple(source), _triple(sunlight), _triple(skylight), _triple(bounce),
                     _triple(horizon), _triple(zenith), (sun[0] / across, sun[1] / across, 0.0),
-                    _triple(afterglow), weather.haze)
+                    _triple(afterglow), weather.haze, 1.0 - _rise(altitude, -4.0, 1.0))
 
 
 def _rise(x: float, low: float, high: float) -> float:
