@@ -135,7 +135,11 @@ in vec3 sight;
 in vec3 shade;
 out vec4 color;
 void main() {
+#ifdef NIGHT
+  vec3 n = normal;  // Near enough to unit length, for the dark.
+#else
   vec3 n = normalize(normal);
+#endif
   if (dot(n, sight) > 0.0) n = -n;
   vec3 around = mix(bounce, skylight, 0.5 + 0.5 * n.z);
   float facing = max(dot(n, sun), 0.0);
