@@ -89,6 +89,9 @@ def main() -> None:
             city.load('x', 0, place, Scene(weather, pedestrians=count))
             report(f'{width}x{height}: {count} people, {weather}', measure(city.picture, 10),
                    1e3, 'ms')
+        for hour in (12.0, 22.0, 12.0, 22.0):
+            city.load('x', 0, place, Scene(time_of_day=hour * 3600.0), want_image=True)
+            report(f'{width}x{height}: at {hour:g} h', measure(city.render, 15), 1e3, 'ms')
         city.act(Action('open_map'))
         report(f'{width}x{height}: map with JPEG', measure(city.picture, 15), 1e3, 'ms')
         city.close()

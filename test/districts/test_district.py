@@ -251,3 +251,39 @@ def test_signs_are_in_both_languages():
     for sign in sorted(written):
         mask = font.getmask(sign)
         assert (mask.getbbox(), bytes(mask)) != missing, sign
+
+
+def test_lamps_stand_along_every_street(network, meshes):
+    lamps = np.array([lamp.position for mesh in meshes for lamp in mesh.lamps])
+    assert len(lamps) > 150
+    distances = []
+    for feature, point in along(network, 5.0):
+        if feature.outdoor and feature.feature_type == FeatureType.FOOTWAY:
+            gaps = lamps - point
+            near = (gaps[:, 2] > 2.0) & (gaps[:, 2] < 9.0)
+            distances.append(np.hypot(*gaps[near, :2].T).min())
+    assert np.mean(np.array(distances) < 15.0) > 0.98
+    assert max(distances) < 40.0
+
+
+def test_windows_signs_and_lamps_shine_after_dark(meshes):
+    def share(mesh):
+        return float((mesh.emission.texture.max(axis=2) > 90).mean())
+    glowing = [mesh for mesh in meshes if mesh.emission is not None]
+    windows = [mesh for mesh in glowing if mesh.emission.uvs is not None]
+    assert windows
+    assert all(0.05 < share(mesh) < 0.4 for mesh in windows)
+    signs = [mesh for mesh in glowing if mesh.emission.texture is mesh.texture]
+    assert len(signs) >= 9
+    assert not any(mesh.unlit for mesh in meshes)
+    dark = [mesh for mesh in meshes if mesh.emission is None]
+    assert len(dark) > len(meshes) / 2
+
+
+def test_hardly_two_walls_have_the_same_windows_lit(meshes):
+    starts = np.concatenate([
+        np.floor(mesh.emission.uvs.reshape(-1, 4, 2)[:, 0] * 4) for mesh in meshes
+        if mesh.emission is not None and mesh.emission.uvs is not None])
+    _, counts = np.unique(starts, axis=0, return_counts=True)
+    assert len(counts) == 16
+    assert counts.max() < 2.5 * len(starts) / 16

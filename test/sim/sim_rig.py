@@ -13,6 +13,10 @@ from urbanground_ros.city import Scene
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.sim import CityRegion
 from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.sim.sun import DEFAULT_DATE
+from urbanground_ros.sim.sun import sun_direction
+from urbanground_ros.sim.weather import lighting
+from urbanground_ros.sim.weather import WEATHERS
 from urbanground_ros.tiles import Selection
 from urbanground_ros.tiles import TileMesh
 
@@ -129,6 +133,12 @@ def open_rig(name):
     if name != 'rig':
         raise CityError(f'region {name!r} is unknown, expected rig')
     return region(whole_rig())
+
+
+def light(weather='sunny', hour=12.0):
+    """The light at an hour of the default day."""
+    sun = sun_direction(FRAME.latitude, FRAME.longitude, DEFAULT_DATE, hour * 3600.0)
+    return lighting(WEATHERS[weather], sun)
 
 
 def geo(x, y, z=math.nan, label=''):

@@ -31,11 +31,9 @@ from urbanground_ros.sim.rain import Rain
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
 from urbanground_ros.sim.renderer import Renderer
-from urbanground_ros.sim.weather import lighting
-from urbanground_ros.sim.weather import WEATHERS
 
 WIDTH, HEIGHT = 160, 120
-NOON = lighting(WEATHERS['sunny'], 43_200.0)
+NOON = rig.light()
 
 
 @pytest.fixture(scope='module')
@@ -241,8 +239,7 @@ def test_the_map_agrees_with_its_projection(renderer):
 
 def test_light_follows_hour_and_weather(renderer):
     def brightness(weather, hour):
-        light = lighting(WEATHERS[weather], hour * 3600.0)
-        return renderer.first_person((0.0, -8.0, 1.6), 0.7, 0.0, light).mean()
+        return renderer.first_person((0.0, -8.0, 1.6), 0.7, 0.0, rig.light(weather, hour)).mean()
     noon = brightness('sunny', 12)
     assert noon > brightness('overcast', 12) > brightness('thunderstorm', 12)
     assert brightness('thunderstorm', 12) > brightness('sunny', 0) > 10
@@ -343,7 +340,7 @@ def test_a_roof_casts_its_shadow_away_from_the_sun(renderer):
     renderer.show([rig.ground(), rig.box(-2, 2, -2, 2, 4, 4.2)])
     view = MapView((0.0, 0.0, 0.0), span=60.0)
     for hour in (9, 12, 15):
-        light = replace(lighting(WEATHERS['sunny'], hour * 3600.0), haze=0.0)
+        light = replace(rig.light(hour=hour), haze=0.0)
         image = renderer.overhead(view, light).astype(int).sum(axis=2)
         # Far enough from the middle that the roof itself does not hide the place.
         way = 4.2 * np.array(light.sun[:2]) / light.sun[2]

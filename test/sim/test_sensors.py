@@ -16,8 +16,6 @@ from urbanground_ros.sim.scan import FARTHEST
 from urbanground_ros.sim.scan import FIRST
 from urbanground_ros.sim.scan import measure
 from urbanground_ros.sim.scan import STEP
-from urbanground_ros.sim.weather import lighting
-from urbanground_ros.sim.weather import WEATHERS
 
 WIDTH, HEIGHT = 160, 120
 
@@ -80,7 +78,6 @@ def test_depth_is_measured_along_the_optical_axis():
     np.testing.assert_allclose(image[row], 1.6 * focal / (row + 0.5 - HEIGHT / 2), rtol=0.01)
     person = renderer.depth((0.0, 0.0, 1.6), 0.0, 0.0, standing((5.0, 0.0, 0.0)))
     assert person[HEIGHT // 2 + 8, WIDTH // 2] == pytest.approx(4.9, abs=0.2)
-    noon = lighting(WEATHERS['sunny'], 43_200.0)
-    colour = renderer.first_person((0.0, 0.0, 1.6), 0.0, 0.0, noon)
+    colour = renderer.first_person((0.0, 0.0, 1.6), 0.0, 0.0, rig.light())
     assert colour[0].mean() > 100
     renderer.close()

@@ -5,6 +5,7 @@
 import base64
 from io import BytesIO
 import json
+import math
 from pathlib import Path
 import struct
 
@@ -13,11 +14,14 @@ from PIL import Image
 import pytest
 
 from urbanground_ros.tiles import decode_glb
+from urbanground_ros.tiles import Emission
 from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import encode_image
+from urbanground_ros.tiles import Lamp
 from urbanground_ros.tiles import Primitive
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles import TilesError
+from urbanground_ros.tiles.glb import split_glb
 from urbanground_ros.tiles.gltf import decode_gltf
 
 DATA = Path(__file__).resolve().parents[2].parent / 'shared' / 'data'
@@ -389,3 +393,61 @@ def test_no_flipped_byte_of_a_packed_file_escapes_as_another_error(path, flips):
             decode_gltf(bytes(broken))
         except TilesError as error:
             assert '\n' not in str(error)  # noqa: PT017
+
+
+def test_emission_and_lamps_are_written_and_read_back():
+    texture, lit = picture(), picture(1)
+    lamp = Lamp((1.0, 2.0, 7.5), (1.0, 0.75, 0.5), 900.0, 18.0)
+    other = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], np.float32)
+    scene = decode_gltf(encode_glb([
+        square('own', texture=texture, emission=Emission((1.0, 0.5, 0.25), lit, other),
+               lamps=(lamp, lamp._replace(position=(4.0, 0.0, 0.0), reach=math.inf))),
+        square('same', texture=texture, emission=Emission((0.5, 0.5, 0.5), texture)),
+        square('plain', emission=Emission((0.25, 0.0, 0.0))), square('dark'),
+    ], image_format='PNG'))
+    own, same, plain, dark = scene.primitives
+    assert own.emission.factor == (1.0, 0.5, 0.25)
+    np.testing.assert_array_equal(own.emission.texture, lit)
+    np.testing.assert_array_equal(own.emission.uvs[2], (2, -1))
+    assert same.emission.texture is same.texture
+    np.testing.assert_array_equal(same.emission.uvs, same.uvs)
+    assert plain.emission.texture is None
+    assert dark.emission is None
+    assert scene.lamps[0] == lamp._replace(position=(1.0, 7.5, -2.0))
+    assert scene.lamps[1].reach == math.inf
+
+
+def test_emission_has_a_strength_and_a_transform_and_none_where_unlit():
+    emission = Emission((0.5, 0.5, 0.5), picture(1))
+    data = encode_glb([square('a', texture=picture(), emission=emission)])
+    document, binary = split_glb(data, 'glb')
+    material = document['materials'][0]
+    material['extensions'] = {'KHR_materials_emissive_strength': {'emissiveStrength': 4.0}}
+    material['emissiveTexture']['extensions'] = {'KHR_texture_transform': {'scale': [0.25, 0.5]}}
+    (part,) = decode_glb(glb(document, binary))
+    assert part.emission.factor == (2.0, 2.0, 2.0)
+    np.testing.assert_allclose(part.emission.uvs, part.uvs * (0.25, 0.5))
+    material['extensions'] = {'KHR_materials_unlit': {}}
+    assert decode_glb(glb(document, binary))[0].emission is None
+
+
+@pytest.mark.parametrize(('light', 'said'), [
+    ({'type': 'point', 'intensity': -1}, 'intensity -1.0'),
+    ({'type': 'spot', 'range': 0}, 'range 0'),
+    ({'type': 'point', 'color': [1, 1]}, 'expected one of KHR_lights_punctual'),
+    (None, 'light of')])
+def test_a_damaged_light_costs_that_light_only(light, said):
+    document, binary = split_glb(encode_glb([square(lamps=(Lamp((0.0, 0.0, 1.0)),))]), 'glb')
+    document['extensions']['KHR_lights_punctual']['lights'] = [] if light is None else [light]
+    scene = decode_gltf(glb(document, binary))
+    assert len(scene.primitives) == 1
+    assert not scene.lamps
+    (line,) = scene.warnings
+    assert said in line
+
+
+def test_a_light_from_nowhere_is_no_lamp():
+    document, binary = split_glb(encode_glb([square(lamps=(Lamp((0.0, 0.0, 1.0)),))]), 'glb')
+    document['extensions']['KHR_lights_punctual']['lights'][0]['type'] = 'directional'
+    scene = decode_gltf(glb(document, binary))
+    assert scene.lamps == scene.warnings == ()

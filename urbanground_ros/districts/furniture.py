@@ -1,6 +1,6 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trees, lamp posts, benches, vehicles, and the wall around a district."""
+"""Trees, lamps, benches, vehicles, and the wall around a district."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from urbanground_ros.districts.lamps import glow
+from urbanground_ros.districts.lamps import path_lamp
+from urbanground_ros.districts.lamps import street_lamp
 from urbanground_ros.districts.plan import KERB
 from urbanground_ros.districts.plan import PASSAGE
 from urbanground_ros.districts.plan import PATH
@@ -28,6 +31,9 @@ _WALL = 3.0
 _RAILING = 1.4
 _GATE = 4.5
 _DOOR = 3.5
+_LANE_LAMPS = 14.0
+_PARK_LAMPS = 14.0
+_SHIFTS = (0.0, 2.0, -2.0, 4.0, -4.0)
 _CARS = ('white', 'red', 'steel', 'charcoal', 'navy', 'green')
 _AWNINGS = ('red', 'green', 'teal', 'orange', 'navy')
 
@@ -51,19 +57,28 @@ def build_furniture(
                     )
                     passage = plan.middle(1, part) if bridge else None
                     _street(soup, plan, rng, axis, street, span, passage)
-                elif plan.district.stalls:
-                    _stalls(soup, plan, rng, axis, street, span, doors)
+                else:
+                    stalls = _stalls(soup, plan, rng, axis, street, span, doors) \
+                        if plan.district.stalls else []
+                    _lane_lamps(soup, plan, axis, street, span, np.array(
+                        [*doors, *stalls]).reshape(-1, 2))
     for i in range(len(plan.district.north)):
         for j in range(len(plan.district.east)):
             if plan.is_junction(i, j):
-                _name_post(soup, plan, i, j, 1, 1)
-                _name_post(soup, plan, i, j, -1, -1)
+                for side in (1, -1):
+                    _name_post(soup, plan, i, j, side)
                 if plan.is_signalled(i, j):
                     _signal_post(soup, plan, i, j, 1, -1)
                     _signal_post(soup, plan, i, j, -1, 1)
     for block in plan.blocks:
         if plan.use(*block) in (Use.PARK, Use.ESTATE):
             _park(soup, plan, rng, *block)
+    for crossover in plan.district.crossovers:
+        for column in (crossover.street - 1, crossover.street):
+            west, _, east, _ = plan.block_bounds(column, crossover.row)
+            beside = plan.middle(1, crossover.row) + PASSAGE - 1.0
+            for u in np.arange(west + 3.0, east - 2.0, _LANE_LAMPS).tolist():
+                path_lamp(soup, plan.point(u, beside))
     if plan.district.sea:
         _quay(soup, plan, rng)
     _slopes(soup, plan, rng)
@@ -86,12 +101,12 @@ def _street(
     line, kerb = street.at, _kerb_line(street)
     for side in (-1, 1):
         at = span[0] + 6.0 + rng.uniform(0, 3)
-        lamp = bool(side > 0)
+        lamp = side > 0
         while at < span[1] - 5.0:
             if passage is None or abs(at - passage) >= PASSAGE:
                 if lamp:
-                    _lamp(soup, _place(plan, axis, line, side * (kerb - 0.1), at),
-                          _across(plan, axis, line, -side, at))
+                    street_lamp(soup, _place(plan, axis, line, side * (kerb - 0.1), at),
+                                _across(plan, axis, line, -side, at))
                 elif rng.random() < 0.6:
                     _tree(soup, rng, _place(plan, axis, line, side * kerb, at), 3.0)
             at += rng.uniform(9, 12)
@@ -108,8 +123,12 @@ def _street(
 def _stalls(
     soup: Soup, plan: StreetPlan, rng: np.random.Generator, axis: int, street: Street,
     span: tuple[float, float], doors: FloatArray,
-) -> None:
-    """Add market stalls along one side of a lane, clear of its middle and of doors."""
+) -> list[FloatArray]:
+    """Add market stalls along one side of a lane, clear of its middle and of doors.
+
+    Return where they stand, (2,) each.
+    """
+    found = []
     side = 1 if rng.random() < 0.5 else -1
     at = span[0] + 3.0
     while at < span[1] - 3.0:
@@ -117,6 +136,7 @@ def _stalls(
         joined = abs(at - (span[0] + span[1]) / 2) < _GATE
         door = np.hypot(*(doors - foot[:2]).T).min(initial=np.inf) < _DOOR
         if rng.random() < 0.55 and not joined and not door:
+            found.append(foot[:2])
             along = plan.direction(*((at, street.at) if axis == 0 else (street.at, at)), axis)
             table = oriented_box(foot[:2], along, 1.9, 0.7)
             soup.paint('timber', prism(table, foot[2] - 0.2, foot[2] + 0.8))
@@ -130,6 +150,29 @@ def _stalls(
                 pole = _square(np.array([*(foot[:2] + along * end), foot[2]]), 0.03)
                 soup.paint('steel', prism(pole, foot[2] - 0.2, foot[2] + 2.26))
         at += rng.uniform(2.6, 4.5)
+    return found
+
+
+def _lane_lamps(
+    soup: Soup, plan: StreetPlan, axis: int, street: Street, span: tuple[float, float],
+    others: FloatArray,
+) -> None:
+    """Add lamps along a lane, left and right in turn, clear of its middle and of `others`.
+
+    `others` (N, 2) are doors and stalls.
+    """
+    count = max(1, round((span[1] - span[0]) / _LANE_LAMPS))
+    for number in range(count):
+        side = 1 if number % 2 else -1
+        for shift in _SHIFTS:
+            at = span[0] + (number + 0.5) * (span[1] - span[0]) / count + shift
+            foot = _place(plan, axis, street.at, side * _kerb_line(street), at)
+            joined = abs(at - (span[0] + span[1]) / 2) < _GATE
+            inside = span[0] + 2.0 < at < span[1] - 2.0
+            near = np.hypot(*(others - foot[:2]).T).min(initial=np.inf) < _DOOR
+            if inside and not joined and not near:
+                path_lamp(soup, foot)
+                break
 
 
 def _place(
@@ -183,28 +226,20 @@ def _square(foot: FloatArray, half: float) -> FloatArray:
     return oriented_box(foot[:2], (1.0, 0.0), 2 * half, 2 * half)
 
 
-def _lamp(soup: Soup, foot: FloatArray, over: FloatArray) -> None:
-    """Add a lamp post whose arm reaches over the street."""
-    top = foot[2] + 7.5
-    soup.paint('steel', prism(_square(foot, 0.08), foot[2] - 0.3, top))
-    arm = bar(foot[:2], foot[:2] + over * 1.8, 0.1)
-    soup.paint('steel', prism(arm, top - 0.1, top))
-    head = bar(foot[:2] + over * 1.3, foot[:2] + over * 2.1, 0.3)
-    soup.paint('white', prism(head, top - 0.22, top - 0.08))
+def _name_post(soup: Soup, plan: StreetPlan, i: int, j: int, side: int) -> None:
+    """Add a lamp post with the names of both streets, readable from both sides.
 
-
-def _name_post(
-    soup: Soup, plan: StreetPlan, i: int, j: int, side_u: int, side_v: int
-) -> None:
-    """Add a post with the names of both streets at a corner, readable from both sides."""
+    It stands at the corner in the north-east or the south-west, by its side 1 or -1.
+    """
     north, east = plan.district.north[i], plan.district.east[j]
-    u, v = north.at + side_u * _kerb_line(north), east.at + side_v * _kerb_line(east)
+    u, v = north.at + side * _kerb_line(north), east.at + side * _kerb_line(east)
     foot = plan.point(u, v)
-    soup.paint('steel', prism(_square(foot, 0.05), foot[2] - 0.4, foot[2] + 3.35))
+    inward = plan.xy(north.at, east.at) - foot[:2]
+    street_lamp(soup, foot, inward / np.linalg.norm(inward))
     names = len(plan.district.north) + len(plan.district.east)
     for row, low, ahead in (
-        (len(plan.district.north) + j, 2.55, plan.xy(u + side_u, v)),
-        (i, 2.95, plan.xy(u, v + side_v)),
+        (len(plan.district.north) + j, 2.55, plan.xy(u + side, v)),
+        (i, 2.95, plan.xy(u, v + side)),
     ):
         along = ahead - foot[:2]
         along = along / np.linalg.norm(along)
@@ -230,7 +265,8 @@ def _signal_post(
         low = foot[2] + 2.48 + 0.3 * number
         sides = prism(lamps, low, low + 0.22)[:4]
         centre, half = sides.mean(axis=1, keepdims=True), np.array([0.65, 0.65, 1.0])
-        soup.paint(color, centre + (sides - centre) * half)
+        paint = glow if color == ('green' if side_u > 0 else 'red') else Soup.paint
+        paint(soup, color, centre + (sides - centre) * half)
 
 
 def _bench(soup: Soup, foot: FloatArray, along: FloatArray) -> None:
@@ -268,7 +304,7 @@ def _vehicle(
 def _park(
     soup: Soup, plan: StreetPlan, rng: np.random.Generator, column: int, row: int
 ) -> None:
-    """Add trees and benches along the paths of a park, or of an estate."""
+    """Add trees, benches and lamps along the paths of a park; an estate has lamped roofs."""
     west, south, east, north = plan.block_bounds(column, row)
     middle_u, middle_v = plan.middle(0, column), plan.middle(1, row)
     estate = plan.use(column, row) is Use.ESTATE
@@ -281,6 +317,14 @@ def _park(
     along = plan.direction(middle_u, middle_v, 0)
     for offset in (-16.0, -8.0, 8.0, 16.0):
         _bench(soup, plan.point(middle_u + offset, middle_v + PATH + 0.7), along)
+    if not estate:
+        beside = -(PATH + 0.5)
+        for u in np.arange(middle_u - 4.0, west + 4.0, -_PARK_LAMPS).tolist() + np.arange(
+                middle_u + 10.0, east - 4.0, _PARK_LAMPS).tolist():
+            path_lamp(soup, plan.point(u, middle_v + beside))
+        for v in np.arange(middle_v - 10.0, south + 4.0, -_PARK_LAMPS).tolist() + np.arange(
+                middle_v + 10.0, north - 4.0, _PARK_LAMPS).tolist():
+            path_lamp(soup, plan.point(middle_u + beside, v))
 
 
 def _quay(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
@@ -291,7 +335,7 @@ def _quay(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
         along = plan.direction(edge_u - 8, v, 1)
         across = np.array([-along[1], along[0]])
         if number % 2:
-            _lamp(soup, plan.point(edge_u - 3, v), across)
+            street_lamp(soup, plan.point(edge_u - 3, v), across)
         if number % 6 == 3:
             _shelter(soup, plan.point(edge_u - 16, v), along)
             continue

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from numpy.typing import NDArray
 
+from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import unit
 
 FloatArray = NDArray[np.float64]
@@ -24,11 +25,12 @@ PALETTE = (
 
 
 class Soup:
-    """Quads by material; corners counter-clockwise seen from outside."""
+    """Quads by material, corners counter-clockwise seen from outside; and the lamps there."""
 
     def __init__(self) -> None:
         self._corners: dict[str, list[FloatArray]] = defaultdict(list)
         self._uvs: dict[str, list[FloatArray]] = defaultdict(list)
+        self.lamps: list[Lamp] = []
 
     def add(self, material: str, corners: ArrayLike, uvs: ArrayLike) -> None:
         """Add quads: corners (..., 4, 3) metres, UVs (..., 4, 2) with v up."""
@@ -39,6 +41,11 @@ class Soup:
         """Add quads of one plain colour of `PALETTE`."""
         corners = np.asarray(corners, np.float64).reshape(-1, 4, 3)
         self.add('palette', corners, np.broadcast_to(palette_uv(color), (len(corners), 4, 2)))
+
+    def shine(self, lamp: Lamp, position: ArrayLike) -> None:
+        """Add light like that of `lamp` from a position (3,)."""
+        x, y, z = (round(float(part), 3) for part in np.asarray(position))
+        self.lamps.append(lamp._replace(position=(x, y, z)))
 
     def materials(self) -> dict[str, tuple[FloatArray, FloatArray]]:
         """Return corners (K, 4, 3) and UVs (K, 4, 2) by material, in order of name."""

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from urbanground_ros.districts.lamps import ceiling_lamp
 from urbanground_ros.districts.soup import bar
 from urbanground_ros.districts.soup import FloatArray
 from urbanground_ros.districts.soup import metric_uvs
@@ -37,6 +38,7 @@ _NOSING = 0.05
 _RISER = 0.17
 _RAIL = 0.95
 _ROOF_OVERHANG = 0.45
+_LAMP_SPACING = 8.0
 _TINY = 1e-6
 
 
@@ -249,7 +251,10 @@ def build_rail(soup: Soup, way: Way, offset: float) -> None:
 def build_roof(
     soup: Soup, way: Way, color: str = 'teal', posts: float = -0.3, spacing: float = 3.6
 ) -> None:
-    """Add a roof that follows a way, on posts along both sides from `posts` over its line."""
+    """Add a roof that follows a way, on posts along both sides from `posts` over its line.
+
+    Lamps hang under it.
+    """
     half = way.half + PARAPET_WIDTH / 2
     distances, heights = (np.array(c) for c in zip(*way.slope_line(), strict=True))
     distances[0] -= 0.3
@@ -265,3 +270,7 @@ def build_roof(
                 way.at(distance - 0.08, side * half), way.at(distance + 0.08, side * half), 0.16
             )
             soup.paint(color, prism(post, height + posts, height + ROOF + 0.05))
+    count = max(1, round(way.length / _LAMP_SPACING))
+    for distance in (np.arange(count) + 0.5) * way.length / count:
+        ceiling_lamp(soup, way.at(distance, -0.6), way.at(distance, 0.6),
+                     float(np.interp(distance, distances, heights)) + ROOF)

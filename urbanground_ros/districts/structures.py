@@ -12,6 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from urbanground_ros.districts.lamps import glow
+from urbanground_ros.districts.lamps import path_lamp
 from urbanground_ros.districts.plan import Crossover
 from urbanground_ros.districts.plan import HALF_WAY
 from urbanground_ros.districts.plan import KERB
@@ -65,6 +67,7 @@ _RAMP_SLOPE = 1 / 8
 _LIFT = 2.4
 _LIFT_DOOR = 2.3
 _LIFT_TOP = 2.8
+_DECK_LAMPS = 12.0
 
 
 def build_structures(model: Model, plan: StreetPlan) -> None:
@@ -132,6 +135,9 @@ def _build_stepped(soup: Soup, plan: StreetPlan, stepped: Stepped) -> None:
                 (top[k], top[k + 1], top[k + 1], top[k]),
             )
             soup.add('stone', quads, metric_uvs(quads, 4.0))
+        if not stepped.escalator:
+            for k in range(3 + 2 * side, len(v) - 1, 8):
+                path_lamp(soup, np.array([*edge[k, :2], top[k] - 0.1]))
 
 
 def _build_escalator_pair(soup: Soup, way: Way, bottom: float) -> None:
@@ -219,8 +225,8 @@ def _build_subway(soup: Soup, plan: StreetPlan, crossover: Crossover) -> None:
                  ceiling + 0.2)
     soup.add('concrete', slab, metric_uvs(slab, 4.0))
     for distance in np.arange(2.0, link.deck.length - 1.0, 3.0).tolist():
-        lamp = bar(link.deck.at(distance), link.deck.at(distance + 1.2), 0.24)
-        soup.paint('white', prism(lamp, ceiling - 0.06, ceiling + 0.02))
+        tube = bar(link.deck.at(distance), link.deck.at(distance + 1.2), 0.24)
+        glow(soup, 'white', prism(tube, ceiling - 0.06, ceiling + 0.02))
     for way in link.stairs:
         top = way.last + PARAPET
         build_way(soup, way, floor - 0.3)
@@ -345,6 +351,9 @@ def _build_podium(soup: Soup, plan: StreetPlan, column: int, row: int) -> None:
             p, q = plan.xy(*(line.T if axis == 0 else line.T[::-1]))
             quads = prism(bar(p, q, PARAPET_WIDTH), own.deck, own.deck + PARAPET)
             soup.add('concrete', quads, metric_uvs(quads, 4.0))
+            count = int(np.linalg.norm(q - p) / _DECK_LAMPS)
+            for share in (np.arange(count) + 0.5) / max(count, 1):
+                path_lamp(soup, np.array([*(p + (q - p) * share), own.deck + 0.3]))
     bottom = own.ground - BURIED
     _build_escalator_pair(soup, own.stairs, bottom)
     build_parapet(soup, own.stairs, -1, bottom)

@@ -63,6 +63,17 @@ _PANEL_COLORS: tuple[tuple[Color, Color], ...] = (
     ((24, 92, 60), (255, 250, 230)), ((246, 244, 236), (170, 24, 30)),
     ((28, 66, 130), (255, 255, 255)),
 )
+GLOWS: dict[str, Color] = {
+    'white': (255, 236, 206), 'red': (255, 60, 44), 'green': (70, 240, 120),
+}
+"""Colours of what shines after dark, by name: the cells of its texture from left to right."""
+
+_LIT_SHARE = 0.36
+_LIT_COLORS: tuple[Color, ...] = (
+    (255, 206, 140), (255, 222, 172), (255, 232, 200), (228, 238, 255), (214, 232, 250),
+    (150, 176, 235),
+)
+_LIT_WINDOWS = 16
 _PANEL = (96, 288)
 _FASCIA = (704, 152)
 _BLADE = (256, 188)
@@ -108,6 +119,58 @@ def facade_texture(rng: np.random.Generator, style: int) -> Texture:
         for bay in range(4):
             draw.rectangle([bay * 128, 0, bay * 128 + 9, 511], fill=_shade(wall, 0.88))
     return np.asarray(image)
+
+
+def windows_texture(rng: np.random.Generator, style: int) -> Texture:
+    """Return what the windows of a facade give off, of 16 bays by 16 storeys.
+
+    It is laid over `facade_texture` four times as large, so that lit windows hardly repeat.
+    """
+    image = Image.new('RGB', (512, 512))
+    draw = ImageDraw.Draw(image)
+    left, right, top, bottom = (edge / 4 for edge in _window_edges(style))
+    size = 512 // _LIT_WINDOWS
+    for number in range(_LIT_WINDOWS ** 2):
+        lit, brightness, curtain = rng.random(3)
+        color = _LIT_COLORS[rng.integers(len(_LIT_COLORS))]
+        if lit > _LIT_SHARE:
+            continue
+        y, x = (part * size for part in divmod(number, _LIT_WINDOWS))
+        light = _shade(color, 0.45 + 0.55 * brightness)
+        draw.rectangle([x + left, y + top, x + right, y + bottom], fill=light)
+        if curtain < 0.5:
+            draw.rectangle([x + left, y + top, x + left + (right - left) * curtain, y + bottom],
+                           fill=_shade(light, 0.6))
+        middle = x + (left + right) / 2
+        draw.line([middle, y + top, middle, y + bottom], fill=_shade(light, 0.3))
+    return np.asarray(image)
+
+
+def fronts_light(fronts: Texture) -> Texture:
+    """Return what the shop fronts of `fronts_texture` give off: their windows and lobbies."""
+    light = np.zeros_like(fronts)
+    for index, kind in enumerate(FRONTS):
+        row, column = divmod(index, 4)
+        place = slice(row * 176, row * 176 + 176), slice(column * 256, column * 256 + 256)
+        front, lit = fronts[place], light[place]
+        if kind == 'lobby':
+            # Light comes through between the bars of the gate.
+            hall = lit[34:, 84:173]
+            hall[front[34:, 84:173].max(axis=-1) < 120] = (150, 126, 88)
+        elif kind not in ('shutter', 'blank'):
+            for window, gain in ((np.s_[14:151, 10:167], 1.2), (np.s_[18:171, 185:242], 0.8)):
+                lit[window] = np.minimum(front[window] * np.array([1.0, 0.92, 0.78]) * gain, 255)
+    return light
+
+
+def glow_texture() -> Texture:
+    """Return the colours of `GLOWS` side by side; see `glow_uv`."""
+    return np.repeat(np.array([list(GLOWS.values())], np.uint8), 32, axis=0).repeat(32, axis=1)
+
+
+def glow_uv(color: str) -> tuple[float, float]:
+    """Return where the texture of `glow_texture` has a colour."""
+    return (list(GLOWS).index(color) + 0.5) / len(GLOWS), 0.5
 
 
 def fronts_texture(rng: np.random.Generator) -> Texture:
@@ -314,17 +377,17 @@ def _palette() -> Texture:
     return np.asarray(image)
 
 
+def _window_edges(style: int) -> tuple[int, int, int, int]:
+    """Return left, right, top and bottom of the window in a bay of 128 by 128 pixels."""
+    return ((22, 106, 26, 100), (30, 98, 20, 104), (10, 118, 34, 98))[style % 3]
+
+
 def _window(
     draw: ImageDraw.ImageDraw, rng: np.random.Generator, style: int, x: int, y: int, wall: Color
 ) -> None:
     glass = tuple(int(c) for c in np.array([62, 82, 98]) + rng.integers(-22, 30))
     frame = (218, 216, 210) if style % 2 else (92, 88, 84)
-    if style in (0, 3):
-        left, right, top, bottom = 22, 106, 26, 100
-    elif style in (1, 4):
-        left, right, top, bottom = 30, 98, 20, 104
-    else:
-        left, right, top, bottom = 10, 118, 34, 98
+    left, right, top, bottom = _window_edges(style)
     draw.rectangle([x + left - 4, y + top - 4, x + right + 4, y + bottom + 4], fill=frame)
     draw.rectangle([x + left, y + top, x + right, y + bottom], fill=glass)
     sky = tuple(min(255, c + 46) for c in glass)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from collections.abc import Iterator
+from dataclasses import replace
 import json
 from pathlib import Path
 from typing import Any
@@ -43,20 +44,25 @@ from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.structures import build_structures
 from urbanground_ros.districts.textures import facade_texture
 from urbanground_ros.districts.textures import FACADES
+from urbanground_ros.districts.textures import fronts_light
 from urbanground_ros.districts.textures import fronts_texture
+from urbanground_ros.districts.textures import glow_texture
 from urbanground_ros.districts.textures import ground_textures
 from urbanground_ros.districts.textures import panels_texture
 from urbanground_ros.districts.textures import plates_texture
 from urbanground_ros.districts.textures import sign_atlas
 from urbanground_ros.districts.textures import sign_uvs
 from urbanground_ros.districts.textures import Texture
+from urbanground_ros.districts.textures import windows_texture
 from urbanground_ros.geo import DEFAULT_HKPD_OFFSET
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.geo import Place
 from urbanground_ros.geo import Region
 from urbanground_ros.geo import save_places
+from urbanground_ros.tiles import Emission
 from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import encode_image
+from urbanground_ros.tiles import Lamp
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles.mesh import unit
 
@@ -81,7 +87,9 @@ _COARSE_ERROR = 8.0
 _FAR_ERROR = 32.0
 _ROOT_ERROR = 500.0
 _QUALITY = 82
-_TOPICS = ('textures', 'lots', 'buildings', 'shops', 'furniture', 'outdoors')
+_TOPICS = ('textures', 'lots', 'buildings', 'shops', 'furniture', 'outdoors', 'windows')
+# What shines after dark, and how brightly; names of materials begin so.
+_GLOW = {'facade': 0.85, 'fronts': 0.65, 'signs': 0.7, 'panels': 0.7, 'plates': 0.3, 'glow': 1.0}
 
 Report = Callable[[float, str], None]
 """Told the share that is done, from 0 to 1, and what comes next."""
@@ -127,7 +135,10 @@ def write_district(
     textures = ground_textures(chance['textures'])
     for style in range(FACADES):
         textures[f'facade{style}'] = facade_texture(chance['textures'], style)
+        textures[f'lit_facade{style}'] = windows_texture(chance['windows'], style)
     textures['fronts'] = fronts_texture(chance['textures'])
+    textures['lit_fronts'] = fronts_light(textures['fronts'])
+    textures['glow'] = glow_texture()
     textures['panels'] = panels_texture()
     textures['plates'] = plates_texture(
         [(street.name, street.name_tc) for street in (*district.north, *district.east)]
@@ -230,17 +241,19 @@ def _write_tiles(
     Every content has coordinates about its own middle.
     """
     full, half, quarter = (_Pictures(folder, textures, step) for step in (1, 2, 4))
-    root = _tile(folder, 'root.glb', model.far.materials(), quarter, np.zeros(3), _FAR_ERROR)
+    root = _tile(folder, 'root.glb', model.far.materials(), [], quarter, np.zeros(3), _FAR_ERROR)
     children = []
     levels = [_split(soup, grid) for soup in (model.coarse, model.fine)]
+    lamps = [_split_lamps(soup, grid) for soup in (model.coarse, model.fine)]
     for tile in range(len(grid)):
         report(0.45 + 0.5 * tile / len(grid), f'tile {tile + 1} of {len(grid)}')
         coarse, fine = (level[tile] for level in levels)
         points = np.concatenate([corners.reshape(-1, 3) for corners, _ in fine.values()])
         centre = np.round((points.min(axis=0) + points.max(axis=0)) / 2)
         name = grid.name(tile)
-        leaf = _tile(folder, f'fine_{name}.glb', fine, full, centre, 0.0)
-        child = _tile(folder, f'coarse_{name}.glb', coarse, half, centre, _COARSE_ERROR)
+        few, all_lamps = (level[tile] for level in lamps)
+        leaf = _tile(folder, f'fine_{name}.glb', fine, all_lamps, full, centre, 0.0)
+        child = _tile(folder, f'coarse_{name}.glb', coarse, few, half, centre, _COARSE_ERROR)
         # The child shares the parent's coordinates.
         del leaf['transform']
         child['children'] = [leaf]
@@ -267,11 +280,31 @@ class _Pictures:
         self._folder = folder
         self._step = step
         self._textures = {name: texture[::step, ::step] for name, texture in textures.items()}
+        self._lit = {name: self._textures.get(f'lit_{name}', texture)
+                     for name, texture in self._textures.items()
+                     if name.startswith(tuple(_GLOW))}
         self.files: dict[int, str] = {}
 
     def get(self, name: str) -> Texture:
         """Return the texture of a material."""
-        texture = self._textures[name]
+        return self._write(name, self._textures[name])
+
+    def emission(self, name: str, corners: FloatArray, uvs: FloatArray) -> Emission | None:
+        """Return what the quads (K, 4, 3) of a material give off after dark."""
+        texture = self._lit.get(name)
+        if texture is None:
+            return None
+        lit = self._write(f'lit_{name}', texture)
+        factor = next(part for start, part in _GLOW.items() if name.startswith(start))
+        own = None
+        if name.startswith('facade'):
+            # Whole repeats of the facade apart, so that no two walls have the same windows lit.
+            spot = np.floor(corners[:, 0, 0] * 1.7 + corners[:, 0, 1] * 2.3) % 16
+            shift = np.stack([spot % 4, spot // 4], axis=-1)[:, None]
+            own = ((uvs + shift) / 4).reshape(-1, 2).astype(np.float32)
+        return Emission((factor, factor, factor), lit, own)
+
+    def _write(self, name: str, texture: Texture) -> Texture:
         if id(texture) not in self.files:
             file = f'{name}_{self._step}.jpg'
             (self._folder / file).write_bytes(encode_image(texture, quality=_QUALITY))
@@ -294,6 +327,14 @@ def _split(soup: Soup, grid: _Grid) -> list[_Parts]:
     return parts
 
 
+def _split_lamps(soup: Soup, grid: _Grid) -> list[list[Lamp]]:
+    """Return the lamps of every tile."""
+    found: list[list[Lamp]] = [[] for _ in range(len(grid))]
+    for lamp in soup.lamps:
+        found[int(grid.tile_of(np.array(lamp.position[:2])))].append(lamp)
+    return found
+
+
 def _span(tile: dict[str, Any], shift: Any = (0.0, 0.0, 0.0)) -> tuple[FloatArray, FloatArray]:
     """Return the lowest and highest corner of a tile's volume, (3,) each."""
     box = np.reshape(tile['boundingVolume']['box'], (4, 3))
@@ -310,16 +351,22 @@ def _enclose(tile: dict[str, Any], spans: list[tuple[FloatArray, FloatArray]]) -
 def _tile(
     folder: Path,
     file: str,
-    parts: dict[str, tuple[FloatArray, FloatArray]],
+    parts: _Parts,
+    lamps: list[Lamp],
     pictures: _Pictures,
     centre: FloatArray,
     error: float,
 ) -> dict[str, Any]:
     """Write one content and return its tile."""
     meshes = [
-        _mesh(name, corners - centre, uvs, pictures.get(name))
+        _mesh(name, corners - centre, uvs, pictures.get(name),
+              pictures.emission(name, corners, uvs))
         for name, (corners, uvs) in parts.items()
     ]
+    placed = (np.array(lamp.position) - centre for lamp in lamps)
+    meshes[0] = replace(meshes[0], lamps=tuple(
+        lamp._replace(position=tuple(np.round(place, 3).tolist()))
+        for lamp, place in zip(lamps, placed, strict=True)))
     (folder / file).write_bytes(encode_glb(meshes, files=pictures.files))
     points = np.concatenate([mesh.positions for mesh in meshes]).astype(np.float64)
     return {
@@ -335,7 +382,9 @@ def _volume(low: FloatArray, high: FloatArray) -> dict[str, Any]:
     return {'box': [*middle.tolist(), *np.diag(size).ravel().tolist()]}
 
 
-def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> TileMesh:
+def _mesh(
+    name: str, corners: FloatArray, uvs: FloatArray, texture: Texture, emission: Emission | None
+) -> TileMesh:
     """Return quads as triangles with flat normals, without those of no area."""
     count = len(corners)
     first = np.arange(count, dtype=np.uint32)[:, None] * 4
@@ -352,7 +401,7 @@ def _mesh(name: str, corners: FloatArray, uvs: FloatArray, texture: Texture) -> 
         uvs=uvs.reshape(-1, 2).astype(np.float32),
         faces=faces[area > 1e-9],
         texture=texture,
-        unlit=name.startswith(('signs', 'plates', 'panels')),
+        emission=emission,
     )
 
 

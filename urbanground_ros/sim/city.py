@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date
 import hashlib
 import math
 import struct
@@ -47,6 +48,8 @@ from urbanground_ros.sim.region import STRIDE
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
 from urbanground_ros.sim.scan import measure
+from urbanground_ros.sim.sun import DEFAULT_DATE
+from urbanground_ros.sim.sun import sun_direction
 from urbanground_ros.sim.weather import check_scene
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import SECONDS_PER_DAY
@@ -65,7 +68,7 @@ LONGEST_STEP = 60.0
 MAX_PITCH = math.radians(80.0)
 MAX_YAW_RATE = math.pi
 #: A map is drawn in the light of a clear noon, whatever the hour and the weather.
-MAP_LIGHT = replace(lighting(WEATHERS['sunny'], 11.2 * 3600.0), haze=0.0)
+MAP_LIGHT = replace(lighting(WEATHERS['sunny'], (0.208, -0.335, 0.919)), haze=0.0)
 
 _IN_RAIN = EventKind.RAIN_IN, 'came into the rain'
 _OUT_OF_RAIN = EventKind.RAIN_OUT, 'came out of the rain'
@@ -112,6 +115,7 @@ class HeadlessCity:
         horizontal_fov: Of the first-person camera, radians.
         jpeg_quality: 1 to 100.
         pictures: Whether to render at all.
+        day: The date at load, for where the sun stands; Hong Kong's.
         embodiment: The body.
         listener: Hears of samples, events and periodic pictures as they happen.
         open_region: Reads a region by its name or path.
@@ -122,7 +126,8 @@ class HeadlessCity:
 
     def __init__(self, *, image_width: int = 640, image_height: int = 480,
                  horizontal_fov: float = math.radians(75.0), jpeg_quality: int = 90,
-                 pictures: bool = True, embodiment: Embodiment | None = None,
+                 pictures: bool = True, day: date = DEFAULT_DATE,
+                 embodiment: Embodiment | None = None,
                  listener: Listener | None = None,
                  open_region: Callable[[str], CityRegion] = open_region) -> None:
         for name, value, low, high in (('image_width', image_width, 16, 4096),
@@ -135,6 +140,7 @@ class HeadlessCity:
         self._size = (image_width, image_height)
         self._fov = horizontal_fov
         self._quality = jpeg_quality
+        self._day = day
         self._embodiment = embodiment or Embodiment()
         self._period_ns = 1_000_000_000 // self._embodiment.physics_rate
         self._renderer = open_renderer(image_width, image_height, horizontal_fov) \
@@ -327,7 +333,8 @@ class HeadlessCity:
                               tuple(body.feet), body.yaw, self._markers, self._pin,
                               self._closures)
         weather, eye = WEATHERS[self._scene.weather], body.eye()
-        light = lighting(weather, self._time_of_day())
+        light = lighting(weather, sun_direction(region.frame.latitude, region.frame.longitude,
+                                                self._day, self._clock()))
         seconds = (self._tick - self._load_tick) * self._period_ns * 1e-9
         streaks = self._rain.streaks(body.world, np.array(eye), seconds,
                                      weather.rain) if weather.rain else None
@@ -670,9 +677,13 @@ class HeadlessCity:
             z = heights[-1] if heights else float(region.low[2])
         return x, y, z
 
-    def _time_of_day(self) -> float:
+    def _clock(self) -> float:
+        """Return the seconds since the midnight before the scene was set."""
         passed = (self._tick - self._scene_tick) * self._period_ns * 1e-9
-        return (self._scene.time_of_day + passed * self._scene.time_scale) % SECONDS_PER_DAY
+        return self._scene.time_of_day + passed * self._scene.time_scale
+
+    def _time_of_day(self) -> float:
+        return self._clock() % SECONDS_PER_DAY
 
     def _missing_people(self) -> str:
         wanted, there = self._scene.pedestrians, self._crowd.count if self._crowd else 0

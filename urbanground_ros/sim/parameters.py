@@ -4,6 +4,7 @@
 
 from urbanground_ros.parameters import Parameter
 from urbanground_ros.sim.body import Embodiment
+from urbanground_ros.sim.sun import DEFAULT_DATE
 
 _BODY = Embodiment()
 
@@ -14,6 +15,7 @@ PARAMETERS = (
               '0 for never', 0.0, 86400.0),
     Parameter('region', '', 'district or region file to load at once, else the first load '
               'decides'),
+    Parameter('date', str(DEFAULT_DATE), 'day of the sun, YYYY-MM-DD in Hong Kong'),
     Parameter('pictures', True, 'render pictures'),
     Parameter('image_width', 640, 'pixels', 16, 4096),
     Parameter('image_height', 480, 'pixels', 16, 4096),

@@ -29,12 +29,14 @@ from panda3d.core import Geom
 from panda3d.core import GeomLines
 from panda3d.core import GeomNode
 from panda3d.core import GeomTriangles
+from panda3d.core import GeomVertexArrayFormat
 from panda3d.core import GeomVertexData
 from panda3d.core import GeomVertexFormat
 from panda3d.core import GraphicsEngine
 from panda3d.core import GraphicsOutput
 from panda3d.core import GraphicsPipe
 from panda3d.core import GraphicsPipeSelection
+from panda3d.core import InternalName
 from panda3d.core import LMatrix4
 from panda3d.core import loadPrcFileData
 from panda3d.core import NodePath
@@ -55,12 +57,17 @@ from urbanground_ros.sim.barriers import barriers
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.figures import animate
 from urbanground_ros.sim.figures import palette
+from urbanground_ros.sim.lamplight import CELL
+from urbanground_ros.sim.lamplight import LampField
+from urbanground_ros.sim.lamplight import REACH
+from urbanground_ros.sim.lamplight import SIZE
 from urbanground_ros.sim.mapview import MapView
 from urbanground_ros.sim.mapview import STANDOFF
 from urbanground_ros.sim.weather import Lighting
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
 from urbanground_ros.tiles import Camera as TileCamera
+from urbanground_ros.tiles import Emission
 from urbanground_ros.tiles import TileMesh
 
 if TYPE_CHECKING:
@@ -79,6 +86,8 @@ SHADOW_REACH = 240.0
 SHADOW_DEPTH = 1500.0
 #: What the sun does not see is hidden from this camera.
 SHADOW_MASK = BitMask32.bit(1)
+#: Linear light in a picture for each lux from lamps.
+LAMP_EXPOSURE = 0.036
 #: Colour around the city on the map, sRGB from 0 to 1.
 MAP_GROUND = (0.86, 0.88, 0.90)
 
@@ -94,14 +103,17 @@ notify-level-glxdisplay fatal
 """
 
 # Light is linear; textures and the result are sRGB, here by its usual square approximation.
-_CITY_VERTEX = """#version 150
+# With NIGHT, lamps shine and nothing casts shadows; with GLOW, the surface itself shines too,
+# with GLOW_ALIKE in its own colours.
+_CITY_VERTEX = """
 uniform mat4 p3d_ModelViewProjectionMatrix;
 uniform mat4 p3d_ModelMatrix, shadow_matrix;
-uniform vec3 eye;
+uniform vec3 eye, lamp_area;
 in vec4 p3d_Vertex;
 in vec3 p3d_Normal;
 in vec2 p3d_MultiTexCoord0;
-out vec2 uv;
+in vec2 glow_uv;
+out vec2 uv, shining_uv;
 out vec3 normal;
 out vec3 sight;
 out vec3 shade;
@@ -111,30 +123,59 @@ void main() {
   uv = p3d_MultiTexCoord0;
   normal = mat3(p3d_ModelMatrix) * p3d_Normal;
   sight = place - eye;
+#ifdef NIGHT
+  shade = vec3((place.xy - lamp_area.xy) * lamp_area.z + 0.5, place.z);
+#else
   shade = (shadow_matrix * vec4(place, 1.0)).xyz;
+#endif
+#ifdef GLOW
+  shining_uv = glow_uv;
+#endif
 }
 """
-_CITY_FRAGMENT = """#version 150
-uniform sampler2D p3d_Texture0;
+_CITY_FRAGMENT = """
+uniform sampler2D p3d_Texture0, lamp_map, glow_map;
 uniform sampler2DShadow shadow;
 uniform vec4 p3d_ColorScale;
-uniform vec3 sun, sunlight, skylight, bounce, horizon;
-uniform float haze, unlit, shadow_bias;
-in vec2 uv;
+uniform vec3 sun, sunlight, skylight, bounce, horizon, lamplight, glow;
+uniform vec4 lamp_scale, lamp_offset;
+uniform float haze, unlit, shadow_bias, lamps;
+in vec2 uv, shining_uv;
 in vec3 normal;
 in vec3 sight;
 in vec3 shade;
 out vec4 color;
 void main() {
+#ifdef NIGHT
+  vec3 n = normal;  // Near enough to unit length, for the dark.
+#else
   vec3 n = normalize(normal);
+#endif
   if (dot(n, sight) > 0.0) n = -n;
   vec3 around = mix(bounce, skylight, 0.5 + 0.5 * n.z);
   float facing = max(dot(n, sun), 0.0);
+#ifdef NIGHT
+  vec4 lamp = texture(lamp_map, shade.xy) * lamp_scale + lamp_offset;
+  vec3 to = vec3(lamp.xy, lamp.z - shade.z);
+  // A quarter comes from all around: from other lamps, and back from walls.
+  float reached = 0.25 + 0.75 * max(dot(n, to) * inversesqrt(dot(to, to) + 0.5), 0.0);
+  vec3 lit = lamplight * (lamp.w * lamp.w * reached * clamp(0.6 * to.z + 0.1, 0.0, 1.0));
+#else
   if (facing > 0.0) facing *= texture(shadow, shade - vec3(0.0, 0.0, shadow_bias));
-  vec3 light = mix(around + sunlight * facing, skylight * 0.9 + sunlight * 0.7, unlit);
+  const vec3 lit = vec3(0.0);
+#endif
+  vec3 light = mix(around + sunlight * facing, skylight * 0.9 + sunlight * 0.7, unlit) + lit;
   // Sharp enough to read signs; anisotropic filtering would nearly double the time on a CPU.
   vec3 base = texture(p3d_Texture0, uv, -0.6).rgb;
-  vec3 seen = sqrt(base * base * p3d_ColorScale.rgb * light);
+  vec3 seen = base * base * p3d_ColorScale.rgb * light;
+#ifdef GLOW
+  vec3 shining = texture(glow_map, shining_uv).rgb;
+  seen += shining * shining * glow * lamps;
+#endif
+#ifdef GLOW_ALIKE
+  seen += base * base * glow * lamps;
+#endif
+  seen = sqrt(seen);
   color = vec4(mix(horizon, seen, exp(-length(sight) * haze)), 1.0);
 }
 """
@@ -162,7 +203,7 @@ void main() {
 }
 """
 _SKY_FRAGMENT = """#version 150
-uniform vec3 sun, sunlight, horizon, zenith;
+uniform vec3 sun, sunlight, horizon, zenith, dusk, afterglow;
 in vec3 way;
 out vec4 color;
 void main() {
@@ -171,7 +212,8 @@ void main() {
   vec3 sky = mix(horizon, zenith, 1.0 - exp(-3.2 * up));
   float toward = max(dot(d, sun), 0.0);
   float glow = 0.25 * pow(toward, 12.0) + smoothstep(0.9993, 0.9997, toward);
-  color = vec4(sky + sunlight * glow, 1.0);
+  float late = 0.5 + 0.5 * dot(d, dusk);
+  color = vec4(sky + sunlight * glow + afterglow * late * late * exp(-4.0 * up), 1.0);
 }
 """
 
@@ -334,6 +376,7 @@ class Renderer:
         self._textures: dict[int, Texture] = {}
         self._shown: dict[TileMesh, NodePath] = {}
         self._closures = self._city.attachNewNode(GeomNode('closures'))
+        self._lamps: LampField | None = None
         self._people = self._city.attachNewNode(GeomNode('people'))
         self._people.setTexture(_palette())
         self._people.hide(SHADOW_MASK)
@@ -351,8 +394,16 @@ class Renderer:
         self._target = self._stage.take(GraphicsOutput.RTPColor, width, height, self._camera)
         self._target.buffer.setClearColorActive(True)
         if self._shaded:
-            self._city.setShader(Shader.make(Shader.SL_GLSL, _CITY_VERTEX, _CITY_FRAGMENT))
+            self._by_day, self._by_night = _city_shader(), _city_shader('NIGHT')
+            self._glowing = {name: _shaded(_city_shader('NIGHT', name))
+                             for name in ('GLOW', 'GLOW_ALIKE')}
+            self._camera.node().setTagStateKey('glow')
+            self._city.setShader(self._by_day)
             self._city.setShaderInput('unlit', 0.0)
+            self._dark = False
+            self._lit: tuple[float, float] | None = None
+            self._lamp_map = _map_texture()
+            self._city.setShaderInput('lamp_map', self._lamp_map)
             self._rain.setShader(Shader.make(Shader.SL_GLSL, _RAIN_VERTEX, _RAIN_FRAGMENT))
             self._sky = _sky(self._root)
             self._shadows = _Shadows(self._stage, self._root)
@@ -361,7 +412,7 @@ class Renderer:
             self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
             self._city.setLight(self._ambient)
             self._city.setLight(self._sunlight)
-        self._light(lighting(WEATHERS['sunny'], 43_200.0), np.zeros(3))
+        self._light(lighting(WEATHERS['sunny'], (0.0, 0.0, 1.0)), np.zeros(3))
         self._frame()
 
     def camera(self, eye: tuple[float, float, float], yaw: float, pitch: float) -> TileCamera:
@@ -384,6 +435,7 @@ class Renderer:
         self._shown = shown
         if self._shaded:
             self._shadows.stale = True
+            self._lamps = None
 
     def show_closures(self, lines: Iterable[np.ndarray]) -> None:
         """Show barriers along lines (N, 3) on the ground in place of those before."""
@@ -480,18 +532,38 @@ class Renderer:
         node.addGeom(_geom(mesh))
         self._nodes[mesh] = path = NodePath(node)
         if mesh.texture is not None and mesh.uvs is not None:
-            key = id(mesh.texture)
-            if key not in self._textures:
-                self._textures[key] = _texture(mesh.texture)
-                # Whatever comes later at the same place in memory is another texture.
-                weakref.finalize(mesh.texture, self._textures.pop, key, None)
-            path.setTexture(self._textures[key])
+            path.setTexture(self._texture(mesh.texture))
         path.setColorScale(Vec4(*mesh.color))
         if self._shaded:
             path.setShaderInput('unlit', float(mesh.unlit))
+            if mesh.emission is not None:
+                self._let_glow(path, mesh, mesh.emission)
         elif mesh.unlit:
             path.setLightOff()
         return path
+
+    def _texture(self, picture: np.ndarray) -> Texture:
+        """Return the texture of a picture; it is kept as long as the picture is."""
+        key = id(picture)
+        if key not in self._textures:
+            self._textures[key] = _texture(picture)
+            # Whatever comes later at the same place in memory is another picture.
+            weakref.finalize(picture, self._textures.pop, key, None)
+        return self._textures[key]
+
+    def _let_glow(self, path: NodePath, mesh: TileMesh, emission: Emission) -> None:
+        """Let the node of a mesh shine after dark."""
+        path.setShaderInput('glow', Vec3(*emission.factor))
+        if emission.texture is mesh.texture and emission.uvs is None:
+            path.setTag('glow', 'GLOW_ALIKE')
+            return
+        path.setTag('glow', 'GLOW')
+        texture = self._white
+        if emission.texture is not None:
+            texture = self._texture(emission.texture)
+            # Between two sizes of a picture of lit windows nobody sees the step.
+            texture.setMinfilter(SamplerState.FTLinearMipmapNearest)
+        path.setShaderInput('glow_map', texture)
 
     def _show_people(self, people: People | None) -> None:
         self._people.node().removeAllGeoms()
@@ -525,12 +597,43 @@ class Renderer:
             self._sunlight.node().setColor(Vec4(*light.sunlight, 1))
             self._sunlight.node().setDirection(-Vec3(*light.sun))
             return
-        for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith'):
+        for name in ('sun', 'sunlight', 'skylight', 'bounce', 'horizon', 'zenith', 'dusk',
+                     'afterglow'):
             self._root.setShaderInput(name, Vec3(*getattr(light, name)))
-        if self._shadows.follow(light.sun, eye if middle is None else middle, reach):
+        self._shine(light.lamps, eye)
+        if not self._dark and self._shadows.follow(
+                light.sun, eye if middle is None else middle, reach):
             self._stage.draw(self._shadows.target)
         self._root.setShaderInput('haze', light.haze)
         self._root.setShaderInput('eye', Vec3(*eye))
+
+    def _shine(self, lamps: float, eye: np.ndarray) -> None:
+        """Let the lamps around the eye and all that glows shine at a share of their strength."""
+        dark = lamps > 0.0
+        if dark is not self._dark:
+            self._dark = dark
+            self._city.setShader(self._by_night if dark else self._by_day)
+            self._camera.node().clearTagStates()
+            for name, state in self._glowing.items() if dark else ():
+                self._camera.node().setTagState(name, state)
+        if not dark:
+            return
+        if self._lamps is None:
+            self._lamps = LampField(lamp for mesh in self._shown for lamp in mesh.lamps)
+            self._lit = None
+        middle = self._lamps.middle(eye[0], eye[1])
+        if middle != self._lit:
+            self._lit = middle
+            lamp_map = self._lamps.map(middle)
+            # Panda3D keeps blue first.
+            self._lamp_map.setRamImage(lamp_map.cells[..., [2, 1, 0, 3]].tobytes())
+            self._root.setShaderInput('lamp_area', Vec3(*middle, 1 / (SIZE * CELL)))
+            self._root.setShaderInput('lamp_scale', Vec4(
+                2 * REACH, 2 * REACH, lamp_map.span, math.sqrt(lamp_map.strength)))
+            self._root.setShaderInput('lamp_offset', Vec4(-REACH, -REACH, lamp_map.low, 0.0))
+            self._lamp_color = Vec3(*lamp_map.color) * LAMP_EXPOSURE
+        self._root.setShaderInput('lamps', lamps)
+        self._root.setShaderInput('lamplight', self._lamp_color * lamps)
 
     def _frame(self) -> np.ndarray:
         self._stage.draw(self._target)
@@ -584,14 +687,55 @@ def _stage(library: str) -> _Stage:
     return _Stage(engine, pipe, host)
 
 
+def _city_shader(*names: str) -> Shader:
+    """Return the shader of the city with these names defined."""
+    head = '\n'.join(('#version 150', *(f'#define {name}' for name in names)))
+    return Shader.make(Shader.SL_GLSL, head + _CITY_VERTEX, head + _CITY_FRAGMENT)
+
+
+def _shaded(shader: Shader) -> RenderState:
+    """Return the state that only sets a shader."""
+    node = NodePath('state')
+    node.setShader(shader)
+    return node.getState()
+
+
+def _map_texture() -> Texture:
+    """Return an empty texture for the map of a lamp field."""
+    texture = Texture()
+    texture.setup2dTexture(SIZE, SIZE, Texture.TUnsignedByte, Texture.FRgba)
+    texture.setMinfilter(SamplerState.FTLinear)
+    texture.setMagfilter(SamplerState.FTLinear)
+    texture.setWrapU(SamplerState.WMClamp)
+    texture.setWrapV(SamplerState.WMClamp)
+    return texture
+
+
+@cache
+def _glow_format() -> GeomVertexFormat:
+    """Return a vertex format with coordinates for the emission as its last column."""
+    array = GeomVertexArrayFormat()
+    for name, size, contents in (('vertex', 3, Geom.CPoint), ('normal', 3, Geom.CNormal),
+                                 ('texcoord', 2, Geom.CTexcoord),
+                                 ('glow_uv', 2, Geom.CTexcoord)):
+        array.addColumn(InternalName.make(name), size, Geom.NTFloat32, contents)
+    return GeomVertexFormat.registerFormat(GeomVertexFormat(array))
+
+
 def _geom(mesh: TileMesh) -> Geom:
     count = len(mesh.positions)
-    vertices = np.zeros((count, 8), 'f4')
+    vertices = np.zeros((count, 8 if mesh.emission is None else 10), 'f4')
     vertices[:, :3] = mesh.positions
     vertices[:, 3:6] = mesh.normals
     if mesh.uvs is not None:
-        vertices[:, 6:] = mesh.uvs
-    data = GeomVertexData(mesh.name, GeomVertexFormat.getV3n3t2(), Geom.UHStatic)
+        vertices[:, 6:8] = mesh.uvs
+    form = GeomVertexFormat.getV3n3t2()
+    if mesh.emission is not None:
+        form = _glow_format()
+        uvs = mesh.uvs if mesh.emission.uvs is None else mesh.emission.uvs
+        if uvs is not None:
+            vertices[:, 8:] = uvs
+    data = GeomVertexData(mesh.name, form, Geom.UHStatic)
     data.uncleanSetNumRows(count)
     memoryview(data.modifyArray(0)).cast('B')[:] = vertices.tobytes()
     triangles = GeomTriangles(Geom.UHStatic)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from datetime import date
 import logging
 import math
 from typing import Any
@@ -16,6 +17,7 @@ from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import Region
 from urbanground_ros.sim.body import Embodiment
 from urbanground_ros.sim.city import HeadlessCity
+from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.rostcp import serve
 
 
@@ -31,6 +33,7 @@ def run_city(**parameters: Any) -> int:
         image_width=parameters['image_width'], image_height=parameters['image_height'],
         horizontal_fov=math.radians(parameters['horizontal_fov']),
         jpeg_quality=parameters['jpeg_quality'], pictures=parameters['pictures'],
+        day=_date(parameters['date']),
         embodiment=Embodiment(**{**body, 'max_slope': math.radians(body['max_slope'])}))
     if parameters['region']:
         region = Region.load(resolve_region(parameters['region']))
@@ -40,3 +43,10 @@ def run_city(**parameters: Any) -> int:
         city.load(parameters['region'], 0, start, Scene())
     return serve(city, parameters['host'], parameters['port'],
                  connect_timeout=parameters['connect_timeout'])
+
+
+def _date(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise SimError(f'parameter date is {text!r}, expected YYYY-MM-DD') from None

@@ -6,11 +6,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from urbanground_ros.city import Scene
 from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.sun import Direction
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float64]
 
 SECONDS_PER_DAY = 86_400.0
 #: People around the body; more would stand in each other's way on any street.
@@ -41,18 +49,24 @@ WEATHERS = {
 
 @dataclass(frozen=True)
 class Lighting:
-    """Light for one scene: linear colours from 0 to 1, `sun` a unit vector towards it (ENU).
+    """Light for one scene: linear colours from 0 to 1, directions unit vectors (ENU).
 
-    `haze` is the extinction of light along the line of sight, in 1/m.
+    `sun` points to what `sunlight` comes from, by night the moon; `dusk` along the horizon to
+    where the sun sets or rises, `afterglow` is the colour of the sky there. `haze` is the
+    extinction of light along the line of sight, in 1/m. `lamps` is how far lamps, windows and
+    signs are on: 0 by day, 1 from the end of dusk.
     """
 
-    sun: tuple[float, float, float]
+    sun: Direction
     sunlight: Color
     skylight: Color
     bounce: Color
     horizon: Color
     zenith: Color
+    dusk: Direction
+    afterglow: Color
     haze: float
+    lamps: float
 
 
 def check_scene(scene: Scene) -> None:
@@ -79,52 +93,55 @@ def check_scene(scene: Scene) -> None:
                        f'expected 0 to {MOST_PEDESTRIANS}')
 
 
-def lighting(weather: Weather, time_of_day: float) -> Lighting:
-    """Return the light under a weather at `time_of_day` (seconds since midnight).
-
-    The sun rises in the east at 6, stands 70 degrees high in the south at 12 and sets in the
-    west at 18: a day of the tropics, near enough to see what is lit.
-    """
-    hour_angle = (time_of_day / SECONDS_PER_DAY - 0.25) * 2 * math.pi
-    lean = math.radians(20.0)
-    sun = np.array([math.cos(hour_angle), -math.sin(hour_angle) * math.sin(lean),
-                    math.sin(hour_angle) * math.cos(lean)])
-    height = float(sun[2])
-    day = _smooth((height + 0.12) / 0.3)
-    low = day * (1.0 - _smooth(height / 0.4))
+def lighting(weather: Weather, sun: Direction) -> Lighting:
+    """Return the light under a weather; `sun` is the unit vector (ENU) towards the sun."""
+    altitude = math.degrees(math.asin(max(-1.0, min(1.0, sun[2]))))
     clear = 1.0 - weather.clouds
-    if height < 0.05:
-        # Below the horizon the moon, opposite the sun, gives shapes their sides.
-        sun = np.array([-sun[0], sun[1], max(0.3, -height)])
-        sun /= np.linalg.norm(sun)
-    moonlight = np.array([0.05, 0.06, 0.09])
-    warm = _mix(np.array([1.0, 0.96, 0.88]), np.array([1.0, 0.62, 0.36]), low)
-    sunlight = _mix(moonlight, warm * 0.74, _smooth(height / 0.15)) * (0.04 + 0.96 * clear ** 1.4)
+    day = _rise(altitude, -8.0, 7.0)
+    sky = _rise(altitude, -11.0, 6.0)
+    twilight = _rise(altitude, -10.0, -2.0) * (1.0 - _rise(altitude, 0.0, 10.0))
+    low = 1.0 - _rise(altitude, 0.0, 24.0)
     dim = 1.0 - 0.25 * weather.clouds - 0.2 * weather.rain
-    skylight = _mix(np.array([0.09, 0.11, 0.17]),
-                    _mix(np.array([0.56, 0.62, 0.71]), np.array([0.72, 0.74, 0.77]),
-                         weather.clouds) * dim, day)
-    bounce = _mix(np.array([0.06, 0.06, 0.08]),
+
+    warm = _mix((1.0, 0.96, 0.88), (1.0, 0.55, 0.28), low)
+    sunlight = warm * 0.74 * _rise(altitude, 0.0, 9.0)
+    # Both are gone where one takes over from the other.
+    moonlight = np.array([0.05, 0.06, 0.09]) * (1.0 - _rise(altitude, -9.0, -3.0))
+    source = np.array(sun)
+    if altitude < -2.0:
+        # A full moon, opposite the sun, gives shapes their sides.
+        source = np.array([-sun[0], -sun[1], max(0.5, -sun[2])])
+        source /= np.linalg.norm(source)
+    sunlight = (sunlight + moonlight) * (0.04 + 0.96 * clear ** 1.4)
+
+    skylight = _mix((0.09, 0.11, 0.17),
+                    _mix((0.56, 0.62, 0.71), (0.72, 0.74, 0.77), weather.clouds) * dim, day)
+    bounce = _mix((0.06, 0.06, 0.08),
                   np.array([0.38, 0.36, 0.33]) * (1 - 0.15 * weather.clouds) * dim, day)
-    blue = _mix(np.array([0.70, 0.80, 0.90]), np.array([0.66, 0.68, 0.70]), weather.clouds)
-    horizon = _mix(blue, np.array([0.95, 0.72, 0.52]), 0.7 * low * clear)
-    deep = _mix(np.array([0.24, 0.45, 0.78]), np.array([0.52, 0.55, 0.59]), weather.clouds)
+    horizon = _mix((0.70, 0.80, 0.90), (0.66, 0.68, 0.70), weather.clouds) * dim
+    zenith = _mix((0.24, 0.45, 0.78), (0.52, 0.55, 0.59), weather.clouds) * dim
     night = 0.03 + 0.02 * weather.clouds
-    horizon = _mix(np.array([0.10, 0.11, 0.16]), horizon * dim, day)
-    zenith = _mix(np.array([night * 0.7, night * 0.8, night * 1.6]), deep * dim, day)
-    return Lighting(_triple(sun), _triple(sunlight), _triple(skylight), _triple(bounce),
-                    _triple(horizon), _triple(zenith), weather.haze)
+    horizon = _mix((0.10, 0.11, 0.16), horizon, sky)
+    horizon = _mix(horizon, (0.42, 0.38, 0.44), 0.5 * twilight * clear)
+    zenith = _mix((night * 0.7, night * 0.8, night * 1.6), zenith, sky)
+    red = _mix((0.48, 0.19, 0.06), (0.42, 0.24, 0.08), _rise(altitude, -5.0, 4.0))
+    afterglow = red * twilight * (0.08 + 0.92 * clear)
+    across = max(1e-9, math.hypot(sun[0], sun[1]))
+    return Lighting(_triple(source), _triple(sunlight), _triple(skylight), _triple(bounce),
+                    _triple(horizon), _triple(zenith), (sun[0] / across, sun[1] / across, 0.0),
+                    _triple(afterglow), weather.haze, 1.0 - _rise(altitude, -4.0, 1.0))
 
 
-def _smooth(x: float) -> float:
-    x = min(1.0, max(0.0, x))
+def _rise(x: float, low: float, high: float) -> float:
+    """Return 0 up to `low` and 1 from `high`, with a smooth step between."""
+    x = min(1.0, max(0.0, (x - low) / (high - low)))
     return x * x * (3.0 - 2.0 * x)
 
 
-def _mix(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
-    return a * (1.0 - share) + b * share
+def _mix(a: ArrayLike, b: ArrayLike, share: float) -> FloatArray:
+    return np.asarray(a) * (1.0 - share) + np.asarray(b) * share
 
 
-def _triple(values: np.ndarray) -> tuple[float, float, float]:
+def _triple(values: FloatArray) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z

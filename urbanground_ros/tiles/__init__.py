@@ -12,6 +12,8 @@ from urbanground_ros.tiles.gltf import Primitive
 from urbanground_ros.tiles.http import HttpOptions
 from urbanground_ros.tiles.http import HttpSource
 from urbanground_ros.tiles.loading import load_tileset
+from urbanground_ros.tiles.mesh import Emission
+from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.opening import open_sources
 from urbanground_ros.tiles.sources import FolderSource
@@ -29,9 +31,11 @@ __all__ = [
     'AnyCamera',
     'Camera',
     'DiskCache',
+    'Emission',
     'FolderSource',
     'HttpOptions',
     'HttpSource',
+    'Lamp',
     'OrientedBox',
     'OrthographicCamera',
     'Primitive',

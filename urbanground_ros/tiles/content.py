@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ from urbanground_ros.tiles.gltf import Primitive
 from urbanground_ros.tiles.gltf import Resolver
 from urbanground_ros.tiles.implicit import read_subtree
 from urbanground_ros.tiles.limits import MAX_DEPTH
+from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.mesh import unit
 from urbanground_ros.tiles.mesh import vertex_normals
@@ -167,11 +169,19 @@ class _Decoder:
         offset = np.eye(4)
         offset[:3, 3] = center + scene.center
         matrix = self._to_map @ offset @ _UP_AXIS[self._up_axis]
+        lamps = tuple(_placed_lamp(lamp, matrix) for lamp in scene.lamps)
         for index, primitive in enumerate(scene.primitives):
-            yield _to_mesh(primitive, f'{name}:{index}', matrix)
+            yield _to_mesh(primitive, f'{name}:{index}', matrix, () if index else lamps)
 
 
-def _to_mesh(primitive: Primitive, name: str, matrix: NDArray) -> TileMesh:
+def _placed_lamp(lamp: Lamp, matrix: NDArray) -> Lamp:
+    x, y, z = (float(part) for part in matrix[:3, :3] @ lamp.position + matrix[:3, 3])
+    return lamp._replace(position=(x, y, z))
+
+
+def _to_mesh(
+    primitive: Primitive, name: str, matrix: NDArray, lamps: tuple[Lamp, ...]
+) -> TileMesh:
     linear = matrix[:3, :3]
     positions = primitive.positions @ linear.T + matrix[:3, 3]
     faces = primitive.faces if np.linalg.det(linear) > 0 else primitive.faces[:, ::-1]
@@ -179,16 +189,24 @@ def _to_mesh(primitive: Primitive, name: str, matrix: NDArray) -> TileMesh:
         normals = vertex_normals(positions, faces)
     else:
         normals = unit(primitive.normals @ np.linalg.inv(linear))
-    uvs = None
-    if primitive.uvs is not None:
-        uvs = np.stack([primitive.uvs[:, 0], 1 - primitive.uvs[:, 1]], 1).astype(np.float32)
+    emission = primitive.emission
+    if emission is not None:
+        shared = primitive.uvs is not None and emission.uvs is not None and np.array_equal(
+            emission.uvs, primitive.uvs)
+        emission = replace(emission, uvs=None if shared else _v_up(emission.uvs))
     return TileMesh(
         name=name,
         positions=positions.astype(np.float32),
         normals=normals.astype(np.float32),
-        uvs=uvs,
+        uvs=_v_up(primitive.uvs),
         faces=np.ascontiguousarray(faces),
         texture=primitive.texture,
         color=primitive.color,
         unlit=primitive.unlit,
+        emission=emission,
+        lamps=lamps,
     )
+
+
+def _v_up(uvs: NDArray | None) -> NDArray[np.float32] | None:
+    return None if uvs is None else np.stack([uvs[:, 0], 1 - uvs[:, 1]], 1).astype(np.float32)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from io import BytesIO
 import json
+import math
 import struct
 from typing import Any
 
@@ -20,6 +21,7 @@ from PIL import Image
 
 from urbanground_ros.tiles.buffers import COMPONENTS
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.mesh import WHITE
 
@@ -163,14 +165,22 @@ class _Writer:
         material: dict[str, Any] = {'name': mesh.name, 'pbrMetallicRoughness': surface}
         if mesh.unlit:
             material['extensions'] = {'KHR_materials_unlit': {}}
-            self._json['extensionsUsed'] = ['KHR_materials_unlit']
+            self._use('KHR_materials_unlit')
         attributes = {
             'POSITION': self._accessor(_y_up(mesh.positions), 'VEC3', bounds=True),
             'NORMAL': self._accessor(_y_up(mesh.normals), 'VEC3'),
         }
         if mesh.uvs is not None:
-            flipped = np.stack([mesh.uvs[:, 0], 1 - mesh.uvs[:, 1]], axis=1)
-            attributes['TEXCOORD_0'] = self._accessor(flipped.astype('<f4'), 'VEC2')
+            attributes['TEXCOORD_0'] = self._accessor(_v_down(mesh.uvs), 'VEC2')
+        emission = mesh.emission
+        if emission is not None:
+            material['emissiveFactor'] = list(emission.factor)
+            if emission.texture is not None:
+                glow = {'index': self._texture(emission.texture)}
+                if emission.uvs is not None:
+                    glow['texCoord'] = 1
+                    attributes['TEXCOORD_1'] = self._accessor(_v_down(emission.uvs), 'VEC2')
+                material['emissiveTexture'] = glow
         small = len(mesh.positions) <= 0xFFFF
         indices = mesh.faces.astype('<u2' if small else '<u4').reshape(-1)
         primitive = {
@@ -182,6 +192,28 @@ class _Writer:
         self._json['meshes'].append({'name': mesh.name, 'primitives': [primitive]})
         self._json['nodes'].append({'name': mesh.name, 'mesh': len(self._json['meshes']) - 1})
         self._json['scenes'][0]['nodes'].append(len(self._json['nodes']) - 1)
+        for lamp in mesh.lamps:
+            self._add_lamp(lamp)
+
+    def _add_lamp(self, lamp: Lamp) -> None:
+        light = {'type': 'point', 'color': list(lamp.color), 'intensity': lamp.intensity}
+        if math.isfinite(lamp.reach):
+            light['range'] = lamp.reach
+        self._use('KHR_lights_punctual')
+        lights = self._json.setdefault('extensions', {}).setdefault(
+            'KHR_lights_punctual', {'lights': []})['lights']
+        if light not in lights:
+            lights.append(light)
+        self._json['nodes'].append({
+            'translation': _y_up(np.array([lamp.position]))[0].tolist(),
+            'extensions': {'KHR_lights_punctual': {'light': lights.index(light)}},
+        })
+        self._json['scenes'][0]['nodes'].append(len(self._json['nodes']) - 1)
+
+    def _use(self, extension: str) -> None:
+        used = self._json.setdefault('extensionsUsed', [])
+        if extension not in used:
+            used.append(extension)
 
     def finish(self) -> bytes:
         self._binary.extend(b'\0' * (-len(self._binary) % 4))
@@ -193,6 +225,11 @@ class _Writer:
             struct.pack('<II', len(text), _JSON_CHUNK), text,
             struct.pack('<II', len(self._binary), _BIN_CHUNK), bytes(self._binary),
         ])
+
+
+def _v_down(uvs: NDArray) -> NDArray[np.float32]:
+    """Return UVs with v up in glTF's sense, origin at the top left."""
+    return np.stack([uvs[:, 0], 1 - uvs[:, 1]], axis=1).astype('<f4')
 
 
 def _y_up(vectors: NDArray) -> NDArray[np.float32]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
+import math
 from typing import Any
 from typing import Protocol
 
@@ -27,6 +28,8 @@ from urbanground_ros.tiles.limits import Budget
 from urbanground_ros.tiles.limits import MAX_DEPTH
 from urbanground_ros.tiles.limits import MAX_NODES
 from urbanground_ros.tiles.limits import MAX_PIXELS
+from urbanground_ros.tiles.mesh import Emission
+from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import WHITE
 from urbanground_ros.tiles.uris import data_uri
 
@@ -35,6 +38,8 @@ SUPPORTED_EXTENSIONS = frozenset({
     'EXT_meshopt_compression',
     'EXT_texture_webp',
     'KHR_draco_mesh_compression',
+    'KHR_lights_punctual',
+    'KHR_materials_emissive_strength',
     'KHR_materials_unlit',
     'KHR_mesh_quantization',
     'KHR_meshopt_compression',
@@ -65,7 +70,8 @@ class Primitive:
     """Triangles of one material, in glTF axes (Y up), with the node transforms applied.
 
     `positions` (N, 3) float64 metres; `normals` (N, 3) or None; `uvs` (N, 2) as glTF has
-    them (origin at the top left) or None; `faces` (M, 3) uint32; `texture` (H, W, 3) uint8.
+    them (origin at the top left) or None; `faces` (M, 3) uint32; `texture` (H, W, 3) uint8;
+    `emission` with `uvs` like them.
     """
 
     positions: NDArray[np.float64]
@@ -75,17 +81,19 @@ class Primitive:
     texture: NDArray[np.uint8] | None
     color: tuple[float, float, float, float]
     unlit: bool
+    emission: Emission | None
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """The default scene of a glTF.
+    """The default scene of a glTF, its lamps in the axes of its primitives.
 
     `center` (3,) metres is CESIUM_RTC's, added in the axes of the tile (Z up), zero where
     there is none. `warnings` has a line for each part that was left out.
     """
 
     primitives: tuple[Primitive, ...]
+    lamps: tuple[Lamp, ...]
     center: NDArray[np.float64]
     warnings: tuple[str, ...]
 
@@ -146,6 +154,7 @@ class _Reader:
         self._nodes = Budget(name, 'nodes', MAX_NODES)
         self._textures: dict[int, NDArray[np.uint8] | None] = {}
         self._warnings: list[str] = []
+        self._lamps: list[Lamp] = []
 
     def scene(self) -> Scene:
         rtc = self._json.get('extensions', {}).get('CESIUM_RTC', {})
@@ -154,7 +163,8 @@ class _Reader:
             raise TilesError(
                 f'{self._name}: CESIUM_RTC center {rtc["center"]!r}, expected three numbers'
             )
-        return Scene(tuple(self._primitives()), center, tuple(self._warnings))
+        primitives = tuple(self._primitives())
+        return Scene(primitives, tuple(self._lamps), center, tuple(self._warnings))
 
     def _primitives(self) -> Iterator[Primitive]:
         scenes = self._json.get('scenes', [])
@@ -178,6 +188,13 @@ class _Reader:
         matrix = parent @ _node_matrix(node)
         if not np.isfinite(matrix).all():
             raise TilesError(f'{self._name}: the transform of node {index} is not finite')
+        if 'KHR_lights_punctual' in node.get('extensions', {}):
+            name = f'{self._name}: light of node {index}'
+            try:
+                with telling_damage(name, 'one of KHR_lights_punctual'):
+                    self._add_lamp(node, matrix[:3, 3], name)
+            except TilesError as error:
+                self._warnings.append(str(error))
         if 'mesh' in node:
             for number, primitive in enumerate(self._json['meshes'][node['mesh']]['primitives']):
                 if primitive.get('mode', _TRIANGLES) not in (_TRIANGLES, _STRIP, _FAN):
@@ -193,14 +210,32 @@ class _Reader:
         for child in node.get('children', []):
             yield from self._node(child, matrix, depth + 1)
 
+    def _add_lamp(self, node: dict[str, Any], position: NDArray, name: str) -> None:
+        """Add the light of a node if it has a place; one that shines from nowhere is no lamp."""
+        index = node['extensions']['KHR_lights_punctual']['light']
+        light = self._json['extensions']['KHR_lights_punctual']['lights'][index]
+        if light['type'] == 'directional':
+            return
+        red, green, blue = (float(part) for part in light.get('color', (1.0, 1.0, 1.0)))
+        intensity = float(light.get('intensity', 1.0))
+        reach = float(light.get('range', math.inf))
+        if not (np.isfinite((red, green, blue, intensity)).all() and intensity >= 0 and reach > 0):
+            raise TilesError(f'{name}: color {red, green, blue}, intensity {intensity}, '
+                             f'range {reach}, expected positive numbers')
+        x, y, z = (float(part) for part in position)
+        self._lamps.append(Lamp((x, y, z), (red, green, blue), intensity, reach))
+
     def _primitive(self, primitive: dict[str, Any], matrix: NDArray, name: str) -> Primitive:
         material = {}
         if 'material' in primitive:
             material = self._json['materials'][primitive['material']]
         surface = material.get('pbrMetallicRoughness', {})
         color_texture = surface.get('baseColorTexture')
-        uv_set = 0 if color_texture is None else _uv_set(color_texture)
-        positions, normals, uvs, faces = self._arrays(primitive, f'TEXCOORD_{uv_set}', name)
+        glow_texture = material.get('emissiveTexture')
+        positions, normals, uv_sets, faces = self._arrays(
+            primitive, [_uv_set(color_texture), _uv_set(glow_texture)], name
+        )
+        uvs, glow_uvs = uv_sets
         count = len(positions)
         if positions.shape[1:] != (3,) or not np.isfinite(positions).all():
             raise TilesError(f'{name}: a position is not finite, expected metres, three each')
@@ -210,13 +245,10 @@ class _Reader:
             normals.shape != (count, 3) or not np.isfinite(normals).all()
         ):
             normals = None
-        if uvs is not None and (uvs.shape != (count, 2) or not np.isfinite(uvs).all()):
-            uvs = None
+        uvs = _placed(uvs, count, color_texture)
         linear = matrix[:3, :3]
         if np.linalg.det(linear) < 0:
             faces = faces[:, ::-1]
-        if uvs is not None and color_texture is not None:
-            uvs = _transform_uvs(uvs, color_texture)
         color = tuple(float(c) for c in surface.get('baseColorFactor', WHITE))
         if len(color) != 4 or not np.isfinite(color).all():
             raise TilesError(f'{name}: baseColorFactor {color}, expected four numbers')
@@ -228,12 +260,34 @@ class _Reader:
             texture=None if color_texture is None else self._texture(color_texture['index']),
             color=color,
             unlit='KHR_materials_unlit' in material.get('extensions', {}),
+            emission=self._emission(material, _placed(glow_uvs, count, glow_texture), name),
         )
 
+    def _emission(
+        self, material: dict[str, Any], uvs: NDArray | None, name: str
+    ) -> Emission | None:
+        """Return what a material gives off; an unlit one has no such term."""
+        extensions = material.get('extensions', {})
+        strength = extensions.get('KHR_materials_emissive_strength', {}).get(
+            'emissiveStrength', 1.0
+        )
+        factor = np.array(material.get('emissiveFactor', (0.0, 0.0, 0.0)), np.float64) * strength
+        if factor.shape != (3,) or not np.isfinite(factor).all():
+            raise TilesError(f'{name}: emissiveFactor {factor.tolist()}, expected three numbers')
+        if 'KHR_materials_unlit' in extensions or not factor.any():
+            return None
+        texture = None
+        if 'emissiveTexture' in material:
+            texture = self._texture(material['emissiveTexture']['index'])
+            if texture is None:
+                return None
+        red, green, blue = factor.tolist()
+        return Emission((red, green, blue), texture, uvs)
+
     def _arrays(
-        self, primitive: dict[str, Any], uv_name: str, name: str
-    ) -> tuple[NDArray, NDArray | None, NDArray | None, NDArray]:
-        """Return positions, normals, UVs and faces of a primitive."""
+        self, primitive: dict[str, Any], uv_sets: list[int], name: str
+    ) -> tuple[NDArray, NDArray | None, list[NDArray | None], NDArray]:
+        """Return positions, normals, sets of UVs and faces of a primitive."""
         attributes = primitive['attributes']
         draco = primitive.get('extensions', {}).get('KHR_draco_mesh_compression')
         if draco is not None:
@@ -264,7 +318,9 @@ class _Reader:
             indices = np.arange(len(positions))
             if 'indices' in primitive:
                 indices = self._buffers.accessor(primitive['indices']).reshape(-1)
-        return positions, attribute('NORMAL'), attribute(uv_name), _triangles(indices, mode)
+        uvs = {number: attribute(f'TEXCOORD_{number}') for number in set(uv_sets)}
+        return (positions, attribute('NORMAL'), [uvs[number] for number in uv_sets],
+                _triangles(indices, mode))
 
     def _fetch(self, uri: str) -> bytes:
         if uri.startswith('data:'):
@@ -317,14 +373,20 @@ def _decode_draco(data: bytes, name: str) -> Any:
         raise TilesError(f'{name}: damaged Draco data, expected a mesh') from error
 
 
-def _uv_set(color_texture: dict[str, Any]) -> int:
-    moved = color_texture.get('extensions', {}).get('KHR_texture_transform', {})
-    return moved.get('texCoord', color_texture.get('texCoord', 0))
+def _uv_set(texture: dict[str, Any] | None) -> int:
+    if texture is None:
+        return 0
+    moved = texture.get('extensions', {}).get('KHR_texture_transform', {})
+    return moved.get('texCoord', texture.get('texCoord', 0))
 
 
-def _transform_uvs(uvs: NDArray, color_texture: dict[str, Any]) -> NDArray[np.float64]:
-    """Apply KHR_texture_transform: scale, then rotation, then offset."""
-    moved = color_texture.get('extensions', {}).get('KHR_texture_transform')
+def _placed(
+    uvs: NDArray | None, count: int, texture: dict[str, Any] | None
+) -> NDArray[np.float64] | None:
+    """Return the UVs of a texture, KHR_texture_transform applied: scale, rotation, offset."""
+    if uvs is None or uvs.shape != (count, 2) or not np.isfinite(uvs).all():
+        return None
+    moved = (texture or {}).get('extensions', {}).get('KHR_texture_transform')
     if moved is None:
         return uvs
     angle = moved.get('rotation', 0.0)

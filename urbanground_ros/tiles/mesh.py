@@ -5,12 +5,39 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: The base color that changes nothing, linear RGBA.
 WHITE = (1.0, 1.0, 1.0, 1.0)
+
+
+class Lamp(NamedTuple):
+    """A point or spot light of KHR_lights_punctual; a spot's cone is not kept.
+
+    `position` in metres, `color` linear RGB, `intensity` in candela, `reach` the distance in
+    metres beyond which it lights nothing.
+    """
+
+    position: tuple[float, float, float]
+    color: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    intensity: float = 1.0
+    reach: float = math.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Emission:
+    """Light that a surface gives off: a factor, linear RGB, times a texture (H, W, 3) uint8.
+
+    `uvs` (N, 2) place the texture; None stands for those of the mesh.
+    """
+
+    factor: tuple[float, float, float]
+    texture: NDArray[np.uint8] | None = None
+    uvs: NDArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +50,8 @@ class TileMesh:
     by `load_tileset`. `uvs` are (N, 2) float32 with v up (origin at the bottom left), and
     textures repeat outside 0..1. `faces` are (M, 3) uint32, counter-clockwise seen from
     outside. `texture` is (H, W, 3) uint8 with row 0 at the top; `color` multiplies it,
-    linear RGBA. `unlit` asks for no shading (KHR_materials_unlit).
+    linear RGBA. `unlit` asks for no shading (KHR_materials_unlit). `emission` is what it gives
+    off after dark. `lamps` are those of its content, which go with its first mesh.
     """
 
     name: str
@@ -34,11 +62,21 @@ class TileMesh:
     texture: NDArray[np.uint8] | None = None
     color: tuple[float, float, float, float] = WHITE
     unlit: bool = False
+    emission: Emission | None = None
+    lamps: tuple[Lamp, ...] = ()
+
+    @property
+    def textures(self) -> tuple[NDArray[np.uint8], ...]:
+        """All its textures, each once."""
+        found = [self.texture, self.emission.texture if self.emission else None]
+        return tuple({id(each): each for each in found if each is not None}.values())
 
     @property
     def nbytes(self) -> int:
         """Bytes of all its arrays; a texture that meshes share counts in each."""
-        arrays = (self.positions, self.normals, self.uvs, self.faces, self.texture)
+        arrays = [self.positions, self.normals, self.uvs, self.faces, *self.textures]
+        if self.emission is not None:
+            arrays.append(self.emission.uvs)
         return sum(array.nbytes for array in arrays if array is not None)
 
 

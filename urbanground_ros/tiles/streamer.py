@@ -399,10 +399,10 @@ class _Shared:
         total = 0
         for mesh in meshes:
             total += mesh.nbytes
-            if mesh.texture is not None:
-                if self._users[id(mesh.texture)] != alone:
-                    total -= mesh.texture.nbytes
-                self._users[id(mesh.texture)] += step
+            for texture in mesh.textures:
+                if self._users[id(texture)] != alone:
+                    total -= texture.nbytes
+                self._users[id(texture)] += step
         return total
 
 
