@@ -111,10 +111,9 @@ def test_lamps_light_walls_that_face_them_and_nothing_above_them(renderer):
 
 
 def panel(**values):
-    return rig.Mesh('panel', np.array([[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]], 'f4'),
-                    np.array([[0, 1, 2], [0, 2, 3]], 'u4'),
-                    np.tile(np.array([-1, 0, 0], 'f4'), (4, 1)),
-                    np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), **values)
+    return rig.raw('panel', [[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]],
+                   [[0, 1, 2], [0, 2, 3]], normals=np.tile(np.array([-1, 0, 0], 'f4'), (4, 1)),
+                   uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), **values)
 
 
 def test_what_glows_is_seen_by_night_and_unchanged_by_day(renderer):

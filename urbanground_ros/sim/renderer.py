@@ -13,6 +13,7 @@ from typing import NamedTuple
 from typing import TYPE_CHECKING
 import weakref
 from weakref import WeakKeyDictionary
+import zlib
 
 import cv2
 import numpy as np
@@ -20,6 +21,8 @@ from panda3d.core import AmbientLight
 from panda3d.core import BitMask32
 from panda3d.core import Camera
 from panda3d.core import CullBinAttrib
+from panda3d.core import CullBinEnums
+from panda3d.core import CullBinManager
 from panda3d.core import CullFaceAttrib
 from panda3d.core import DepthTestAttrib
 from panda3d.core import DepthWriteAttrib
@@ -77,7 +80,7 @@ _log = logging.getLogger(__name__)
 
 #: Nearest and farthest that the first-person camera sees (m).
 NEAR, FAR = 0.1, 2500.0
-#: Pixels across the shadow map, and the turn of the sun (rad) after which it is drawn anew.
+#: Pixels across the shadow map, and the steps in which the sun's shadows turn (rad).
 SHADOW_SIZE = 2048
 SHADOW_TURN = 0.004
 #: Shadows fall so far to all sides of the first-person camera, and are thrown by what is so
@@ -88,6 +91,9 @@ SHADOW_DEPTH = 1500.0
 SHADOW_MASK = BitMask32.bit(1)
 #: Linear light in a picture for each lux from lamps.
 LAMP_EXPOSURE = 0.036
+#: What is drawn in an order that always is the same, for where two faces meet: by default it
+#: would follow from where things are in memory.
+CITY_BIN = 'city'
 #: Colour around the city on the map, sRGB from 0 to 1.
 MAP_GROUND = (0.86, 0.88, 0.90)
 
@@ -318,24 +324,24 @@ class _Shadows:
         texture.setWrapV(SamplerState.WMBorderColor)
         texture.setBorderColor(Vec4(1, 1, 1, 1))
         self._root = root
-        self._sun = (0.0, 0.0, 0.0)
         self._place: object = None
         self.stale = True
 
     def follow(self, sun: tuple[float, float, float], middle: np.ndarray, reach: float) -> bool:
         """Turn to this sun and a place (3,); return whether the shadows have to be drawn.
 
-        They reach `reach` metres to all sides of a grid's point near the place: what a picture
-        shows does not depend on those before it.
+        They reach `reach` metres to all sides of a grid's point near the place, and the sun has
+        a grid too: what a picture shows does not depend on those before it.
         """
         step = reach / 4
         middle = np.round(middle / step) * step
-        place = (*middle, reach)
-        if not self.stale and place == self._place and math.dist(self._sun, sun) <= SHADOW_TURN:
+        way = np.round(np.array(sun) / SHADOW_TURN)
+        place = (*way, *middle, reach)
+        if not self.stale and place == self._place:
             return False
-        self.stale, self._sun, self._place = False, sun, place
+        self.stale, self._place = False, place
         self._lens.setFilmSize(2 * reach, 2 * reach)
-        self._camera.setPos(*(middle + np.array(sun) * SHADOW_DEPTH))
+        self._camera.setPos(*(middle + way / np.linalg.norm(way) * SHADOW_DEPTH))
         self._camera.lookAt(*middle)
         to_texture = LMatrix4(0.5, 0, 0, 0, 0, 0.5, 0, 0, 0, 0, 0.5, 0, 0.5, 0.5, 0.5, 1)
         self._root.setShaderInput('shadow', self.target.texture)
@@ -372,6 +378,7 @@ class Renderer:
         self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
+        self._city.setAttrib(CullBinAttrib.make(CITY_BIN, 0))
         self._nodes: WeakKeyDictionary[TileMesh, NodePath] = WeakKeyDictionary()
         self._textures: dict[int, Texture] = {}
         self._shown: dict[TileMesh, NodePath] = {}
@@ -431,7 +438,7 @@ class Renderer:
                 node.detachNode()
         for mesh, node in shown.items():
             if mesh not in self._shown:
-                node.reparentTo(self._city)
+                node.reparentTo(self._city, zlib.crc32(mesh.name.encode()) >> 1)
         self._shown = shown
         if self._shaded:
             self._shadows.stale = True
@@ -676,6 +683,10 @@ def _stage(library: str) -> _Stage:
     of one ends the display for all.
     """
     loadPrcFileData('', _CONFIGURATION)
+    manager = CullBinManager.getGlobalPtr()
+    if manager.findBin(CITY_BIN) < 0:
+        manager.addBin(CITY_BIN, CullBinEnums.BT_front_to_back, manager.getBinSort(
+            manager.findBin('opaque')))
     pipe = GraphicsPipeSelection.getGlobalPtr().makeModulePipe(library)
     if pipe is None:
         raise SimError(f'renderer {library}: cannot be loaded, expected its system library')

@@ -124,8 +124,8 @@ class _Pictures:
     def get(self, uri: str, /) -> NDArray[np.uint8] | None:
         return self._source.pictures.get(self._source.resolve(self._address, uri))
 
-    def __setitem__(self, uri: str, picture: NDArray[np.uint8], /) -> None:
-        self._source.pictures[self._source.resolve(self._address, uri)] = picture
+    def setdefault(self, uri: str, picture: NDArray[np.uint8], /) -> NDArray[np.uint8]:
+        return self._source.share(self._source.resolve(self._address, uri), picture)
 
 
 class _Decoder:

@@ -59,8 +59,8 @@ class Pictures(Protocol):
         """Return a picture that is there."""
         ...
 
-    def __setitem__(self, uri: str, picture: NDArray[np.uint8], /) -> None:
-        """Keep a picture."""
+    def setdefault(self, uri: str, picture: NDArray[np.uint8], /) -> NDArray[np.uint8]:
+        """Keep a picture, unless another one came first; return the one that is kept."""
         ...
 
 
@@ -362,7 +362,7 @@ class _Reader:
         pixels = self._pictures.get(uri)
         if pixels is None:
             pixels = decode_image(self._fetch(uri), name, self._pixels)
-            self._pictures[uri] = pixels
+            pixels = self._pictures.setdefault(uri, pixels)
         return pixels
 
 

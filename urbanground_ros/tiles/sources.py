@@ -9,6 +9,7 @@ from abc import abstractmethod
 from functools import cached_property
 import os
 from pathlib import Path
+import threading
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 from weakref import WeakValueDictionary
@@ -21,6 +22,9 @@ from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import unpacked
 from urbanground_ros.tiles.uris import data_uri
 
+# Two threads that decode one picture at once end up with one.
+_sharing = threading.Lock()
+
 
 class Source(ABC):
     """A tileset and what it refers to. Everything may be called from any thread."""
@@ -32,6 +36,11 @@ class Source(ABC):
     def pictures(self) -> WeakValueDictionary[str, NDArray[np.uint8]]:
         """Pictures in files of their own that are in use, by address: contents share them."""
         return WeakValueDictionary()
+
+    def share(self, address: str, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Keep a picture as long as it is in use; return the one that came first."""
+        with _sharing:
+            return self.pictures.setdefault(address, picture)
 
     @abstractmethod
     def resolve(self, base: str, uri: str) -> str:
