@@ -68,6 +68,13 @@ def test_the_map_of_a_place_depends_on_nothing_else():
     assert one.map(middle).color == (1.0, 0.8, 0.5)
 
 
+def test_lamps_far_away_change_no_map():
+    far = STREET._replace(position=(SIZE * CELL + 60.0, 0.0, 7.5))
+    some, more = LampField([STREET]), LampField([STREET, far])
+    assert some.near((0.0, 0.0)) == more.near((0.0, 0.0)) != LampField().near((0.0, 0.0))
+    np.testing.assert_array_equal(some.map((0.0, 0.0)).cells, more.map((0.0, 0.0)).cells)
+
+
 def test_a_city_without_lamps_has_an_empty_map():
     found = LampField([STREET._replace(intensity=0.0)]).map((0.0, 0.0))
     assert not found.cells[..., 3].any()
@@ -111,10 +118,9 @@ def test_lamps_light_walls_that_face_them_and_nothing_above_them(renderer):
 
 
 def panel(**values):
-    return rig.Mesh('panel', np.array([[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]], 'f4'),
-                    np.array([[0, 1, 2], [0, 2, 3]], 'u4'),
-                    np.tile(np.array([-1, 0, 0], 'f4'), (4, 1)),
-                    np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), **values)
+    return rig.raw('panel', [[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]],
+                   [[0, 1, 2], [0, 2, 3]], normals=np.tile(np.array([-1, 0, 0], 'f4'), (4, 1)),
+                   uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), **values)
 
 
 def test_what_glows_is_seen_by_night_and_unchanged_by_day(renderer):

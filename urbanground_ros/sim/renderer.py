@@ -444,7 +444,7 @@ class Renderer:
             self._city.setShader(self._by_day)
             self._city.setShaderInput('unlit', 0.0)
             self._dark = False
-            self._lit: tuple[float, float] | None = None
+            self._lit: object = None
             self._lamp_map = _map_texture()
             self._city.setShaderInput('lamp_map', self._lamp_map)
             self._rain.setShader(Shader.make(Shader.SL_GLSL, _RAIN_VERTEX, _RAIN_FRAGMENT))
@@ -589,7 +589,7 @@ class Renderer:
         """Return the texture of a picture; it is kept as long as the picture is."""
         key = id(picture)
         if key not in self._textures:
-            self._textures[key] = _texture(picture)
+            self._textures[key] = _texture(picture if self._shaded else _power_of_two(picture))
             # Whatever comes later at the same place in memory is another picture.
             weakref.finalize(picture, self._textures.pop, key, None)
         return self._textures[key]
@@ -666,10 +666,10 @@ class Renderer:
             return
         if self._lamps is None:
             self._lamps = LampField(lamp for mesh in self._shown for lamp in mesh.lamps)
-            self._lit = None
         middle = self._lamps.middle(eye[0], eye[1])
-        if middle != self._lit:
-            self._lit = middle
+        lit = middle, self._lamps.near(middle)
+        if lit != self._lit:
+            self._lit = lit
             lamp_map = self._lamps.map(middle)
             # Panda3D keeps blue first.
             self._lamp_map.setRamImage(lamp_map.cells[..., [2, 1, 0, 3]].tobytes())
@@ -808,8 +808,17 @@ def _texture(image: np.ndarray) -> Texture:
     return texture
 
 
+def _power_of_two(picture: np.ndarray) -> np.ndarray:
+    """Return a picture as p3tinydisplay can have it: others stay white.
+
+    One of a single pixel it would lose after a frame.
+    """
+    height, width = (max(2, 1 << (side.bit_length() - 1)) for side in picture.shape[:2])
+    return cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+
+
 def _plain_texture() -> Texture:
-    """Return a white texture; p3tinydisplay loses one of a single pixel after a frame."""
+    """Return a white texture, of a size that every library can have."""
     return _texture(np.full((2, 2, 3), 255, np.uint8))
 
 
