@@ -68,6 +68,13 @@ def test_the_map_of_a_place_depends_on_nothing_else():
     assert one.map(middle).color == (1.0, 0.8, 0.5)
 
 
+def test_lamps_far_away_change_no_map():
+    far = STREET._replace(position=(SIZE * CELL + 60.0, 0.0, 7.5))
+    some, more = LampField([STREET]), LampField([STREET, far])
+    assert some.near((0.0, 0.0)) == more.near((0.0, 0.0)) != LampField().near((0.0, 0.0))
+    np.testing.assert_array_equal(some.map((0.0, 0.0)).cells, more.map((0.0, 0.0)).cells)
+
+
 def test_a_city_without_lamps_has_an_empty_map():
     found = LampField([STREET._replace(intensity=0.0)]).map((0.0, 0.0))
     assert not found.cells[..., 3].any()

@@ -237,6 +237,23 @@ def test_the_map_agrees_with_its_projection(renderer):
     renderer.show(rig.whole_rig())
 
 
+@pytest.mark.parametrize('shape', [(1, 1), (16, 8), (7, 367), (100, 60)])
+def test_without_shaders_pictures_of_any_size_are_shown_again_and_again(shape):
+    try:
+        plain = Renderer(WIDTH, HEIGHT, 1.3, 'p3tinydisplay')
+    except SimError:
+        pytest.skip('p3tinydisplay does not work here')
+    red = np.broadcast_to(np.array([200, 30, 30], np.uint8), (*shape, 3)).copy()
+    plain.show([rig.ground(), rig.raw(
+        'sign', [[5, 2, 0], [5, -2, 0], [5, -2, 4], [5, 2, 4]], [[0, 1, 2], [0, 2, 3]],
+        normals=np.tile(np.array([-1, 0, 0], 'f4'), (4, 1)),
+        uvs=np.array([[0, 0], [1, 0], [1, 1], [0, 1]], 'f4'), texture=red)])
+    for _ in range(3):
+        middle = plain.first_person((0.0, 0.0, 1.6), 0.0, 0.0, NOON)[HEIGHT // 2, WIDTH // 2]
+        assert middle[0] > 3 * middle[2]
+    plain.close()
+
+
 def test_light_follows_hour_and_weather(renderer):
     def brightness(weather, hour):
         return renderer.first_person((0.0, -8.0, 1.6), 0.7, 0.0, rig.light(weather, hour)).mean()

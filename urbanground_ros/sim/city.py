@@ -32,6 +32,7 @@ from urbanground_ros.city import Scene
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.geo import compass_to_enu
 from urbanground_ros.geo import enu_to_compass
+from urbanground_ros.sim.avatars import Avatar
 from urbanground_ros.sim.body import Body
 from urbanground_ros.sim.body import Embodiment
 from urbanground_ros.sim.collision import CollisionWorld
@@ -116,6 +117,7 @@ class HeadlessCity:
         jpeg_quality: 1 to 100.
         pictures: Whether to render at all.
         day: The date at load, for where the sun stands; Hong Kong's.
+        avatars: What people are drawn as, in place of the built-in figures.
         embodiment: The body.
         listener: Hears of samples, events and periodic pictures as they happen.
         open_region: Reads a region by its name or path.
@@ -127,7 +129,7 @@ class HeadlessCity:
     def __init__(self, *, image_width: int = 640, image_height: int = 480,
                  horizontal_fov: float = math.radians(75.0), jpeg_quality: int = 90,
                  pictures: bool = True, day: date = DEFAULT_DATE,
-                 embodiment: Embodiment | None = None,
+                 avatars: tuple[Avatar, ...] = (), embodiment: Embodiment | None = None,
                  listener: Listener | None = None,
                  open_region: Callable[[str], CityRegion] = open_region) -> None:
         for name, value, low, high in (('image_width', image_width, 16, 4096),
@@ -143,7 +145,7 @@ class HeadlessCity:
         self._day = day
         self._embodiment = embodiment or Embodiment()
         self._period_ns = 1_000_000_000 // self._embodiment.physics_rate
-        self._renderer = open_renderer(image_width, image_height, horizontal_fov) \
+        self._renderer = open_renderer(image_width, image_height, horizontal_fov, avatars) \
             if pictures else None
         self._open_region = open_region
         self._regions: dict[str, CityRegion] = {}

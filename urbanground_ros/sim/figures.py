@@ -53,7 +53,7 @@ def animate(people: People) -> TileMesh:
     cos_h, sin_h = np.cos(people.headings)[:, None], np.sin(people.headings)[:, None]
     positions, normals, uvs, faces = [], [], [], []
     count = 0
-    rows = (_mixed(people.ids) % OUTFITS + 0.5) / OUTFITS
+    rows = (mixed(people.ids) % OUTFITS + 0.5) / OUTFITS
     for part in _figure():
         x, y, z, nx, ny, nz = (
             np.broadcast_to(axis, (len(people.ids), len(part.positions)))
@@ -105,8 +105,8 @@ def palette() -> NDArray[np.uint8]:
     return rows
 
 
-def _mixed(ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """Spread neighbouring numbers over the outfits (Knuth's multiplicative hash)."""
+def mixed(ids: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """Spread neighbouring numbers over what people look like (Knuth's multiplicative hash)."""
     return (ids * np.uint32(2654435761)) >> np.uint32(16)
 
 

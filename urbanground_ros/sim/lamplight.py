@@ -63,16 +63,22 @@ class LampField:
         """Return the middle of the map for an eye there."""
         return round(x / STEP) * STEP, round(y / STEP) * STEP
 
+    def near(self, middle: tuple[float, float]) -> bytes:
+        """Return what the map around a middle depends on."""
+        return self._near(middle).tobytes()
+
+    def _near(self, middle: tuple[float, float]) -> FloatArray:
+        away = np.abs(self._lamps[:, :2] - middle).max(axis=1)
+        return self._lamps[away <= SIZE * CELL / 2 + self._lamps[:, 7]]
+
     def map(self, middle: tuple[float, float]) -> LampMap:
         """Return the map around a middle."""
         half = SIZE * CELL / 2
         centres = (np.arange(SIZE) + 0.5) * CELL - half
         sums = np.zeros((SIZE, SIZE, 4))
         tint = np.zeros(3)
-        for x, y, z, *color, intensity, reach in self._lamps.tolist():
+        for x, y, z, *color, intensity, reach in self._near(middle).tolist():
             dx, dy = x - middle[0], y - middle[1]
-            if max(abs(dx), abs(dy)) > half + reach:
-                continue
             columns, rows = (slice(*np.searchsorted(centres, (d - reach, d + reach)))
                              for d in (dx, dy))
             east, north = dx - centres[None, columns], dy - centres[rows, None]

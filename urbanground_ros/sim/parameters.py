@@ -17,6 +17,8 @@ PARAMETERS = (
               'decides'),
     Parameter('date', str(DEFAULT_DATE), 'day of the sun, YYYY-MM-DD in Hong Kong'),
     Parameter('pictures', True, 'render pictures'),
+    Parameter('avatars', '', 'folder of rigged glTF files that people are drawn as, else the '
+              'built-in figures'),
     Parameter('image_width', 640, 'pixels', 16, 4096),
     Parameter('image_height', 480, 'pixels', 16, 4096),
     Parameter('horizontal_fov', 75.0, 'of the camera, degrees', 6.0, 148.0),

@@ -56,6 +56,8 @@ from panda3d.core import Vec3
 from panda3d.core import Vec4
 from panda3d.core import WindowProperties
 
+from urbanground_ros.sim.avatars import Avatar
+from urbanground_ros.sim.avatars import place
 from urbanground_ros.sim.barriers import barriers
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.figures import animate
@@ -352,6 +354,45 @@ class _Shadows:
         return True
 
 
+class _Avatars:
+    """People as avatars: every pose is one model, which all who are in it share."""
+
+    def __init__(self, parent: NodePath, avatars: tuple[Avatar, ...]) -> None:
+        self._parent = parent
+        self._avatars = avatars
+        self._poses: dict[tuple[int, int], NodePath] = {}
+        self._textures: dict[int, Texture] = {}
+        self._white = _plain_texture()
+
+    def show(self, people: People | None) -> None:
+        """Show these people in place of those before."""
+        self._parent.getChildren().detach()
+        for placing in place(self._avatars, people) if people is not None else ():
+            person = self._parent.attachNewNode('person')
+            person.setPosHprScale(*placing.position, math.degrees(placing.heading), 0.0, 0.0,
+                                  placing.scale, placing.scale, placing.scale)
+            self._pose(placing.avatar, placing.pose).instanceTo(person)
+
+    def _pose(self, avatar: int, number: int) -> NodePath:
+        if (avatar, number) not in self._poses:
+            pose = NodePath('pose')
+            for mesh in self._avatars[avatar].pose(number):
+                node = GeomNode(mesh.name)
+                node.addGeom(_geom(mesh))
+                part = pose.attachNewNode(node)
+                part.setColorScale(Vec4(*mesh.color))
+                part.setTexture(self._texture(mesh))
+            self._poses[avatar, number] = pose
+        return self._poses[avatar, number]
+
+    def _texture(self, mesh: TileMesh) -> Texture:
+        if mesh.texture is None or mesh.uvs is None:
+            return self._white
+        if id(mesh.texture) not in self._textures:
+            self._textures[id(mesh.texture)] = _texture(mesh.texture)
+        return self._textures[id(mesh.texture)]
+
+
 class Renderer:
     """One offscreen picture of a set of meshes; make, use and close it in one thread.
 
@@ -360,13 +401,14 @@ class Renderer:
         height: Of the picture, pixels.
         horizontal_fov: Of the first-person camera, radians.
         library: The Panda3D display library.
+        avatars: What people are drawn as, in place of the built-in figures.
 
     Raises:
         SimError: the library cannot be loaded here, or gives no picture.
     """
 
     def __init__(self, width: int, height: int, horizontal_fov: float,
-                 library: str = 'p3headlessgl') -> None:
+                 library: str = 'p3headlessgl', avatars: tuple[Avatar, ...] = ()) -> None:
         self.width = width
         self.height = height
         self._stage = _stage(library)
@@ -375,7 +417,7 @@ class Renderer:
         self._shaded = library != 'p3tinydisplay'
         self._root = NodePath('root')
         self._city = self._root.attachNewNode('city')
-        self._white = _texture(np.full((1, 1, 3), 255, np.uint8))
+        self._white = _plain_texture()
         self._city.setTexture(self._white)
         self._city.setAttrib(CullFaceAttrib.make(CullFaceAttrib.MCullNone))
         self._city.setAttrib(CullBinAttrib.make(CITY_BIN, 0))
@@ -386,6 +428,7 @@ class Renderer:
         self._lamps: LampField | None = None
         self._people = self._city.attachNewNode(GeomNode('people'))
         self._people.setTexture(_palette())
+        self._avatars = _Avatars(self._people, avatars) if avatars else None
         self._people.hide(SHADOW_MASK)
         self._rain = self._root.attachNewNode(GeomNode('rain'))
         self._rain.hide(SHADOW_MASK)
@@ -408,7 +451,7 @@ class Renderer:
             self._city.setShader(self._by_day)
             self._city.setShaderInput('unlit', 0.0)
             self._dark = False
-            self._lit: tuple[float, float] | None = None
+            self._lit: object = None
             self._lamp_map = _map_texture()
             self._city.setShaderInput('lamp_map', self._lamp_map)
             self._rain.setShader(Shader.make(Shader.SL_GLSL, _RAIN_VERTEX, _RAIN_FRAGMENT))
@@ -553,7 +596,7 @@ class Renderer:
         """Return the texture of a picture; it is kept as long as the picture is."""
         key = id(picture)
         if key not in self._textures:
-            self._textures[key] = _texture(picture)
+            self._textures[key] = _texture(picture if self._shaded else _power_of_two(picture))
             # Whatever comes later at the same place in memory is another picture.
             weakref.finalize(picture, self._textures.pop, key, None)
         return self._textures[key]
@@ -573,6 +616,9 @@ class Renderer:
         path.setShaderInput('glow_map', texture)
 
     def _show_people(self, people: People | None) -> None:
+        if self._avatars is not None:
+            self._avatars.show(people)
+            return
         self._people.node().removeAllGeoms()
         if people is not None and len(people.ids):
             self._people.node().addGeom(_geom(animate(people)))
@@ -627,10 +673,10 @@ class Renderer:
             return
         if self._lamps is None:
             self._lamps = LampField(lamp for mesh in self._shown for lamp in mesh.lamps)
-            self._lit = None
         middle = self._lamps.middle(eye[0], eye[1])
-        if middle != self._lit:
-            self._lit = middle
+        lit = middle, self._lamps.near(middle)
+        if lit != self._lit:
+            self._lit = lit
             lamp_map = self._lamps.map(middle)
             # Panda3D keeps blue first.
             self._lamp_map.setRamImage(lamp_map.cells[..., [2, 1, 0, 3]].tobytes())
@@ -655,12 +701,13 @@ class Renderer:
 LIBRARIES = ('p3headlessgl', 'p3tinydisplay')
 
 
-def open_renderer(width: int, height: int, horizontal_fov: float) -> Renderer | None:
+def open_renderer(width: int, height: int, horizontal_fov: float,
+                  avatars: tuple[Avatar, ...] = ()) -> Renderer | None:
     """Return the best renderer that works here; with none, say so once and return None."""
     reasons = []
     for library in LIBRARIES:
         try:
-            return Renderer(width, height, horizontal_fov, library)
+            return Renderer(width, height, horizontal_fov, library, avatars)
         except SimError as error:
             reasons.append(str(error))
     _log.warning('no pictures (install libegl1 and libgl1): %s', '; '.join(reasons))
@@ -770,6 +817,20 @@ def _texture(image: np.ndarray) -> Texture:
     texture.setWrapV(SamplerState.WMRepeat)
     texture.setKeepRamImage(False)
     return texture
+
+
+def _power_of_two(picture: np.ndarray) -> np.ndarray:
+    """Return a picture as p3tinydisplay can have it: others stay white.
+
+    One of a single pixel it would lose after a frame.
+    """
+    height, width = (max(2, 1 << (side.bit_length() - 1)) for side in picture.shape[:2])
+    return cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA)
+
+
+def _plain_texture() -> Texture:
+    """Return a white texture, of a size that every library can have."""
+    return _texture(np.full((2, 2, 3), 255, np.uint8))
 
 
 def _palette() -> Texture:

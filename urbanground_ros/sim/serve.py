@@ -8,6 +8,7 @@ from dataclasses import fields
 from datetime import date
 import logging
 import math
+from pathlib import Path
 from typing import Any
 
 from urbanground_ros.city import GeoPoint
@@ -15,6 +16,7 @@ from urbanground_ros.city import Placement
 from urbanground_ros.city import Scene
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import Region
+from urbanground_ros.sim.avatars import load_avatars
 from urbanground_ros.sim.body import Embodiment
 from urbanground_ros.sim.city import HeadlessCity
 from urbanground_ros.sim.errors import SimError
@@ -29,11 +31,12 @@ def run_city(**parameters: Any) -> int:
     """
     logging.basicConfig(level=logging.INFO, format='%(levelname)s city: %(message)s')
     body = {f.name: parameters[f.name] for f in fields(Embodiment)}
+    avatars = load_avatars(Path(parameters['avatars'])) if parameters['avatars'] else ()
     city = HeadlessCity(
         image_width=parameters['image_width'], image_height=parameters['image_height'],
         horizontal_fov=math.radians(parameters['horizontal_fov']),
         jpeg_quality=parameters['jpeg_quality'], pictures=parameters['pictures'],
-        day=_date(parameters['date']),
+        day=_date(parameters['date']), avatars=avatars,
         embodiment=Embodiment(**{**body, 'max_slope': math.radians(body['max_slope'])}))
     if parameters['region']:
         region = Region.load(resolve_region(parameters['region']))

@@ -16,6 +16,8 @@ from urbanground_ros.tiles.mesh import Emission
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.opening import open_sources
+from urbanground_ros.tiles.rigged import decode_rigged
+from urbanground_ros.tiles.rigged import Rig
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.streamer import Selection
@@ -39,6 +41,7 @@ __all__ = [
     'OrientedBox',
     'OrthographicCamera',
     'Primitive',
+    'Rig',
     'Selection',
     'Source',
     'Streamer',
@@ -46,6 +49,7 @@ __all__ = [
     'TileMesh',
     'TilesError',
     'decode_glb',
+    'decode_rigged',
     'encode_glb',
     'encode_image',
     'load_tileset',

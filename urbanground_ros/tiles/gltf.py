@@ -112,7 +112,7 @@ def decode_gltf(
         TilesError: damaged as a whole, or a required extension that is not supported.
     """
     with telling_damage(name, 'a complete glTF 2.0'):
-        return _Reader(data, name, resolve, pictures).scene()
+        return GltfReader(data, name, resolve, pictures).scene()
 
 
 def decode_glb(
@@ -130,7 +130,7 @@ def decode_glb(
     return list(scene.primitives)
 
 
-class _Reader:
+class GltfReader:
     """One glTF being read."""
 
     def __init__(
@@ -157,6 +157,7 @@ class _Reader:
         self._lamps: list[Lamp] = []
 
     def scene(self) -> Scene:
+        """Return its default scene."""
         rtc = self._json.get('extensions', {}).get('CESIUM_RTC', {})
         center = np.asarray(rtc.get('center', (0.0, 0.0, 0.0)), np.float64)
         if center.shape != (3,) or not np.isfinite(center).all():
@@ -185,7 +186,7 @@ class _Reader:
                 'expected a tree of nodes'
             )
         node = self._json['nodes'][index]
-        matrix = parent @ _node_matrix(node)
+        matrix = parent @ node_matrix(node)
         if not np.isfinite(matrix).all():
             raise TilesError(f'{self._name}: the transform of node {index} is not finite')
         if 'KHR_lights_punctual' in node.get('extensions', {}):
@@ -396,7 +397,8 @@ def _placed(
     return scaled @ rotation.T + np.asarray(moved.get('offset', (0.0, 0.0)))
 
 
-def _node_matrix(node: dict[str, Any]) -> NDArray[np.float64]:
+def node_matrix(node: dict[str, Any]) -> NDArray[np.float64]:
+    """Return the transform (4, 4) of a node to its parent."""
     if 'matrix' in node:
         return np.asarray(node['matrix'], np.float64).reshape(4, 4).T
     x, y, z, w = node.get('rotation', (0.0, 0.0, 0.0, 1.0))
