@@ -9,15 +9,13 @@ It fails on demand.
 
 from collections import Counter
 from collections.abc import Iterable
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
 import json
 from pathlib import Path
-import threading
 import time
-from urllib.parse import parse_qs
 from urllib.parse import urlsplit
 
+from http_standin import HttpStandIn
+from http_standin import StandInHandler
 import numpy as np
 import shapely
 
@@ -52,7 +50,7 @@ def to_grid(paths: list) -> list:
     return result
 
 
-class NetworkStandIn:
+class NetworkStandIn(HttpStandIn):
     """The service; a context manager.
 
     Attributes:
@@ -72,6 +70,7 @@ class NetworkStandIn:
     """
 
     def __init__(self, features: list[tuple[dict, list]], server: str = 'FeatureServer') -> None:
+        super().__init__(_Handler)
         self.features = {attributes['OBJECTID']: (attributes, paths, to_grid(paths))
                          for attributes, paths in features}
         self.limit = 3000
@@ -86,19 +85,7 @@ class NetworkStandIn:
         self.questions: list[str] = []
         self.queries: list[dict[str, str]] = []
         self._seen: Counter = Counter()
-        self._lock = threading.Lock()
-        self._server = _Server(('127.0.0.1', 0), type('Handler', (_Handler,), {'standin': self}))
-        self.url = f'http://127.0.0.1:{self._server.server_address[1]}{SERVICE}/{server}/0'
-
-    def __enter__(self) -> 'NetworkStandIn':
-        """Begin to serve."""
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End serving."""
-        self._server.shutdown()
-        self._server.server_close()
+        self.url = f'{self.origin}{SERVICE}/{server}/0'
 
     def fault(self, question: str) -> int | str | None:
         """Return how this question fails."""
@@ -175,38 +162,15 @@ def _error(code: int, message: str) -> dict:
     return {'error': {'code': code, 'message': message, 'details': []}}
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        pass
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(StandInHandler):
     standin: NetworkStandIn
-    protocol_version = 'HTTP/1.1'
-    disable_nagle_algorithm = True
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def _answer(self, status: int, body: bytes, kind: str = 'application/json; charset=utf-8',
-                length: int | None = None) -> None:
-        self.send_response(status)
-        self.send_header('Content-Type', kind)
-        self.send_header('Content-Length', str(len(body) if length is None else length))
-        self.end_headers()
-        self.wfile.write(body)
+                **more: object) -> None:
+        self.answer(status, body, kind, **more)
 
-    def do_GET(self) -> None:
-        parts = urlsplit(self.path)
-        query = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        try:
-            self._serve(parts.path, query)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
-
-    def _serve(self, path: str, query: dict[str, str]) -> None:
+    def serve(self, path: str, queries: dict[str, list[str]]) -> None:
+        query = {name: values[-1] for name, values in queries.items()}
         standin = self.standin
         question = 'by id' if 'objectIds' in query else 'ids' if 'returnIdsOnly' in query else \
             'count' if 'returnCountOnly' in query else 'page'

@@ -10,16 +10,13 @@ key is a parameter of the query, and no URI has it. What it shows is invented.
 
 from collections import Counter
 from functools import cache
-from http.server import BaseHTTPRequestHandler
-from http.server import ThreadingHTTPServer
 import json
 import re
 import struct
-import threading
 import time
-from urllib.parse import parse_qs
-from urllib.parse import urlsplit
 
+from http_standin import HttpStandIn
+from http_standin import StandInHandler
 import numpy as np
 
 from urbanground_ros.geo import geodetic_to_ecef
@@ -171,7 +168,7 @@ def files() -> dict[str, bytes]:
     }
 
 
-class StandIn:
+class StandIn(HttpStandIn):
     """The service; a context manager.
 
     `faults` are (pattern, kind, times): paths that match fail as `kind` says, so often. The
@@ -180,26 +177,14 @@ class StandIn:
     """
 
     def __init__(self, key: str | None = None) -> None:
+        super().__init__(_Handler)
         self.key = key
         self.faults: list[tuple[str, int | str, int]] = []
         self.delay = 2.0
         self.requests: list[str] = []
         self.queries: list[dict] = []
         self._seen: Counter = Counter()
-        self._lock = threading.Lock()
-        handler = type('Handler', (_Handler,), {'standin': self})
-        self._server = _Server(('127.0.0.1', 0), handler)
-        self.url = f'http://127.0.0.1:{self._server.server_address[1]}'
-
-    def __enter__(self) -> 'StandIn':
-        """Begin to serve."""
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """End serving."""
-        self._server.shutdown()
-        self._server.server_close()
+        self.url = self.origin
 
     def fault(self, path: str) -> int | str | None:
         """Return how this request for a path fails."""
@@ -223,43 +208,18 @@ class StandIn:
         return b3dm(ix, iy, level)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, *_: object) -> None:
-        pass
-
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(StandInHandler):
     standin: StandIn
-    protocol_version = 'HTTP/1.1'
-    disable_nagle_algorithm = True
-
-    def log_message(self, *_: object) -> None:
-        pass
 
     def _answer(self, status: int, body: bytes, kind: str = 'application/octet-stream',
-                length: int | None = None, **headers: str) -> None:
-        self.send_response(status)
-        self.send_header('Content-Type', kind)
-        self.send_header('Content-Length', str(len(body) if length is None else length))
-        for name, value in headers.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
+                **more: object) -> None:
+        self.answer(status, body, kind, **more)
 
-    def do_GET(self) -> None:
-        standin, parts = self.standin, urlsplit(self.path)
-        query = parse_qs(parts.query)
+    def serve(self, path: str, query: dict[str, list[str]]) -> None:
+        standin = self.standin
         with standin._lock:
-            standin.requests.append(parts.path)
+            standin.requests.append(path)
             standin.queries.append(query)
-        try:
-            self._serve(standin, parts.path, query)
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
-
-    def _serve(self, standin: StandIn, path: str, query: dict) -> None:
         if standin.key is not None and query.get('key') != [standin.key]:
             self._answer(403, b'key refused')
             return

@@ -25,6 +25,7 @@ from urbanground_ros.districts.soup import Model
 from urbanground_ros.districts.soup import oriented_box
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
+from urbanground_ros.districts.soup import square
 from urbanground_ros.districts.textures import plate_uv
 
 _WALL = 3.0
@@ -147,7 +148,7 @@ def _stalls(
             soup.paint(_AWNINGS[rng.integers(len(_AWNINGS))],
                        prism(awning, foot[2] + 2.25, foot[2] + 2.33))
             for end in (-0.95, 0.95):
-                pole = _square(np.array([*(foot[:2] + along * end), foot[2]]), 0.03)
+                pole = square(np.array([*(foot[:2] + along * end), foot[2]]), 0.03)
                 soup.paint('steel', prism(pole, foot[2] - 0.2, foot[2] + 2.26))
         at += rng.uniform(2.6, 4.5)
     return found
@@ -191,7 +192,7 @@ def _tree(soup: Soup, rng: np.random.Generator, foot: FloatArray, clear: float) 
     """Add a tree whose crown starts `clear` metres over its foot."""
     radius = float(rng.uniform(1.1, 1.5))
     height = clear + radius * 0.9
-    soup.paint('timber', prism(_square(foot, 0.11), foot[2] - 0.4, foot[2] + height)[:4])
+    soup.paint('timber', prism(square(foot, 0.11), foot[2] - 0.4, foot[2] + height)[:4])
     for lift, share in ((0.0, 1.0), (0.75, 0.72)):
         sway = rng.uniform(-0.25, 0.25, 2) * radius
         centre = foot + np.array([*sway, height + lift * radius])
@@ -220,10 +221,6 @@ def _crown(
     soup.add('foliage', quads, np.stack(
         [uvs[:-1, :-1], uvs[:-1, 1:], uvs[1:, 1:], uvs[1:, :-1]], axis=2
     ))
-
-
-def _square(foot: FloatArray, half: float) -> FloatArray:
-    return oriented_box(foot[:2], (1.0, 0.0), 2 * half, 2 * half)
 
 
 def _name_post(soup: Soup, plan: StreetPlan, i: int, j: int, side: int) -> None:
@@ -257,10 +254,10 @@ def _signal_post(
     foot = plan.point(
         north.at + side_u * _kerb_line(north), east.at + side_v * _kerb_line(east)
     )
-    soup.paint('steel', prism(_square(foot, 0.07), foot[2] - 0.4, foot[2] + 3.3))
-    head = _square(foot, 0.17)
+    soup.paint('steel', prism(square(foot, 0.07), foot[2] - 0.4, foot[2] + 3.3))
+    head = square(foot, 0.17)
     soup.paint('charcoal', prism(head, foot[2] + 2.4, foot[2] + 3.4))
-    lamps = _square(foot, 0.175)
+    lamps = square(foot, 0.175)
     for number, color in enumerate(('green', 'yellow', 'red')):
         low = foot[2] + 2.48 + 0.3 * number
         sides = prism(lamps, low, low + 0.22)[:4]
@@ -341,7 +338,7 @@ def _quay(soup: Soup, plan: StreetPlan, rng: np.random.Generator) -> None:
             continue
         for u in (start + 5, start + 14):
             foot = plan.point(u, v + rng.uniform(-1, 1))
-            soup.paint('cream', prism(_square(foot, 1.0), foot[2] - 0.2, foot[2] + 0.45))
+            soup.paint('cream', prism(square(foot, 1.0), foot[2] - 0.2, foot[2] + 0.45))
             _tree(soup, rng, foot, 3.2)
         _bench(soup, plan.point(edge_u - 8, v + 4), along)
 
@@ -401,4 +398,4 @@ def _railing(soup: Soup, start: FloatArray, end: FloatArray) -> None:
     for width, low, high, color in ((0.1, -0.3, 0.25, 'cream'), (0.04, 0.25, 1.3, 'slate'),
                                     (0.12, 1.3, _RAILING, 'steel')):
         soup.paint(color, prism(bar(start[:2], end[:2], width), start[2] + low, start[2] + high))
-    soup.paint('steel', prism(_square(start, 0.07), start[2] - 0.3, start[2] + _RAILING + 0.05))
+    soup.paint('steel', prism(square(start, 0.07), start[2] - 0.3, start[2] + _RAILING + 0.05))

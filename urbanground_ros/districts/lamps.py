@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from urbanground_ros.districts.soup import bar
 from urbanground_ros.districts.soup import FloatArray
-from urbanground_ros.districts.soup import oriented_box
 from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
+from urbanground_ros.districts.soup import square
 from urbanground_ros.districts.textures import glow_uv
 from urbanground_ros.tiles import Lamp
 
@@ -27,7 +27,7 @@ _PATH_HEIGHT = 3.5
 def street_lamp(soup: Soup, foot: FloatArray, over: FloatArray) -> None:
     """Add a lamp post whose arm reaches over the street, along the unit vector `over` (2,)."""
     top = foot[2] + _STREET_HEIGHT
-    soup.paint('steel', prism(_square(foot, 0.08), foot[2] - 0.3, top))
+    soup.paint('steel', prism(square(foot, 0.08), foot[2] - 0.3, top))
     arm = bar(foot[:2], foot[:2] + over * 1.8, 0.1)
     soup.paint('steel', prism(arm, top - 0.1, top))
     head = prism(bar(foot[:2] + over * 1.3, foot[:2] + over * 2.1, 0.3), top - 0.22, top - 0.08)
@@ -40,9 +40,9 @@ def street_lamp(soup: Soup, foot: FloatArray, over: FloatArray) -> None:
 def path_lamp(soup: Soup, foot: FloatArray) -> None:
     """Add a post with a lantern on it."""
     top = foot[2] + _PATH_HEIGHT
-    soup.paint('charcoal', prism(_square(foot, 0.06), foot[2] - 0.3, top - 0.4))
-    glow(soup, 'white', prism(_square(foot, 0.15), top - 0.4, top - 0.05))
-    soup.paint('charcoal', prism(_square(foot, 0.22), top - 0.05, top))
+    soup.paint('charcoal', prism(square(foot, 0.06), foot[2] - 0.3, top - 0.4))
+    glow(soup, 'white', prism(square(foot, 0.15), top - 0.4, top - 0.05))
+    soup.paint('charcoal', prism(square(foot, 0.22), top - 0.05, top))
     soup.shine(_PATH, (foot[0], foot[1], top - 0.4))
 
 
@@ -57,7 +57,3 @@ def glow(soup: Soup, color: str, corners: ArrayLike) -> None:
     """Add quads that shine in a colour of `textures.GLOWS` after dark."""
     quads = np.asarray(corners, np.float64).reshape(-1, 4, 3)
     soup.add('glow', quads, np.broadcast_to(glow_uv(color), (len(quads), 4, 2)))
-
-
-def _square(foot: FloatArray, half: float) -> FloatArray:
-    return oriented_box(foot[:2], (1.0, 0.0), 2 * half, 2 * half)

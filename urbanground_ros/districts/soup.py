@@ -111,6 +111,11 @@ def oriented_box(
     ])
 
 
+def square(center: ArrayLike, half: float) -> FloatArray:
+    """Return the plan of a square with sides of twice `half`, (4, 2) counter-clockwise."""
+    return oriented_box(np.asarray(center)[:2], (1.0, 0.0), 2 * half, 2 * half)
+
+
 def bar(start: ArrayLike, end: ArrayLike, width: float) -> FloatArray:
     """Return the plan of a line made `width` metres wide, (4, 2) counter-clockwise."""
     p, q = np.asarray(start, np.float64), np.asarray(end, np.float64)

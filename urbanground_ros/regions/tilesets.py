@@ -10,11 +10,11 @@ from collections.abc import Iterator
 import os
 from pathlib import Path
 from urllib.parse import urlsplit
-from urllib.parse import urlunsplit
 
 import numpy as np
 
 from urbanground_ros.geo import LocalFrame
+from urbanground_ros.http import label
 from urbanground_ros.tiles import FolderSource
 from urbanground_ros.tiles import HttpOptions
 from urbanground_ros.tiles import open_sources
@@ -47,7 +47,7 @@ def find_tilesets(places: Iterable[str], frame: LocalFrame, radius: float,
         except TilesError as error:
             if _is_url(place):
                 warn(f'{error}; it is kept in the region')
-                yield _bare(place)
+                yield label(place)
             else:
                 warn(f'{error}; the region goes without it')
             continue
@@ -64,7 +64,7 @@ def find_tilesets(places: Iterable[str], frame: LocalFrame, radius: float,
                 if away > radius + _HEIGHT:
                     warn(f'{source.label(source.root)}: its nearest tile is {away / 1000:.1f} km '
                          'away, expected one in the region')
-            yield os.fspath(Path(source.root).resolve()) if local else _bare(source.root)
+            yield os.fspath(Path(source.root).resolve()) if local else label(source.root)
 
 
 def _distance(source: Source, frame: LocalFrame) -> float:
@@ -79,9 +79,3 @@ def _distance(source: Source, frame: LocalFrame) -> float:
 
 def _is_url(place: str) -> bool:
     return urlsplit(place).scheme in ('http', 'https')
-
-
-def _bare(url: str) -> str:
-    """Return a URL without query and user, which may be secret."""
-    parts = urlsplit(url)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition('@')[2], parts.path, '', ''))

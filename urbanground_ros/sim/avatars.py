@@ -17,6 +17,7 @@ from urbanground_ros.sim.figures import mixed
 from urbanground_ros.tiles import decode_rigged
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles import TilesError
+from urbanground_ros.tiles.mesh import flip_v
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +123,8 @@ class Avatar:
             self._poses[number] = tuple(
                 TileMesh(
                     name=self.name, positions=((part - ground) * self._scale).astype(np.float32),
-                    normals=normals.astype(np.float32), uvs=_v_up(own.primitive.uvs),
+                    normals=normals.astype(np.float32),
+                    uvs=None if own.primitive.uvs is None else flip_v(own.primitive.uvs),
                     faces=own.primitive.faces, texture=self._picture(own.primitive.texture),
                     color=own.primitive.color)
                 for own, (part, normals) in zip(self._rig.parts, parts, strict=True))
@@ -212,7 +214,3 @@ def place(avatars: tuple[Avatar, ...], people: People) -> list[Placing]:
 
 def _animation(animations: tuple[Animation, ...], word: str) -> Animation | None:
     return next((each for each in animations if word in each.name.lower()), None)
-
-
-def _v_up(uvs: FloatArray | None) -> NDArray[np.float32] | None:
-    return None if uvs is None else np.stack([uvs[:, 0], 1 - uvs[:, 1]], 1).astype(np.float32)

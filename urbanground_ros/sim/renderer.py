@@ -354,45 +354,6 @@ class _Shadows:
         return True
 
 
-class _Avatars:
-    """People as avatars: every pose is one model, which all who are in it share."""
-
-    def __init__(self, parent: NodePath, avatars: tuple[Avatar, ...]) -> None:
-        self._parent = parent
-        self._avatars = avatars
-        self._poses: dict[tuple[int, int], NodePath] = {}
-        self._textures: dict[int, Texture] = {}
-        self._white = _plain_texture()
-
-    def show(self, people: People | None) -> None:
-        """Show these people in place of those before."""
-        self._parent.getChildren().detach()
-        for placing in place(self._avatars, people) if people is not None else ():
-            person = self._parent.attachNewNode('person')
-            person.setPosHprScale(*placing.position, math.degrees(placing.heading), 0.0, 0.0,
-                                  placing.scale, placing.scale, placing.scale)
-            self._pose(placing.avatar, placing.pose).instanceTo(person)
-
-    def _pose(self, avatar: int, number: int) -> NodePath:
-        if (avatar, number) not in self._poses:
-            pose = NodePath('pose')
-            for mesh in self._avatars[avatar].pose(number):
-                node = GeomNode(mesh.name)
-                node.addGeom(_geom(mesh))
-                part = pose.attachNewNode(node)
-                part.setColorScale(Vec4(*mesh.color))
-                part.setTexture(self._texture(mesh))
-            self._poses[avatar, number] = pose
-        return self._poses[avatar, number]
-
-    def _texture(self, mesh: TileMesh) -> Texture:
-        if mesh.texture is None or mesh.uvs is None:
-            return self._white
-        if id(mesh.texture) not in self._textures:
-            self._textures[id(mesh.texture)] = _texture(mesh.texture)
-        return self._textures[id(mesh.texture)]
-
-
 class Renderer:
     """One offscreen picture of a set of meshes; make, use and close it in one thread.
 
@@ -427,8 +388,9 @@ class Renderer:
         self._closures = self._city.attachNewNode(GeomNode('closures'))
         self._lamps: LampField | None = None
         self._people = self._city.attachNewNode(GeomNode('people'))
-        self._people.setTexture(_palette())
-        self._avatars = _Avatars(self._people, avatars) if avatars else None
+        self._avatars = avatars
+        if not avatars:
+            self._people.setTexture(_palette())
         self._people.hide(SHADOW_MASK)
         self._rain = self._root.attachNewNode(GeomNode('rain'))
         self._rain.hide(SHADOW_MASK)
@@ -616,12 +578,19 @@ class Renderer:
         path.setShaderInput('glow_map', texture)
 
     def _show_people(self, people: People | None) -> None:
-        if self._avatars is not None:
-            self._avatars.show(people)
-            return
+        self._people.getChildren().detach()
         self._people.node().removeAllGeoms()
-        if people is not None and len(people.ids):
+        if people is None or not len(people.ids):
+            return
+        if not self._avatars:
             self._people.node().addGeom(_geom(animate(people)))
+        for placing in place(self._avatars, people) if self._avatars else ():
+            person = self._people.attachNewNode('person')
+            person.setPosHprScale(*placing.position, math.degrees(placing.heading), 0.0, 0.0,
+                                  placing.scale, placing.scale, placing.scale)
+            # Everybody in a pose shares its nodes.
+            for mesh in self._avatars[placing.avatar].pose(placing.pose):
+                self._node(mesh).instanceTo(person)
 
     def _show_rain(self, streaks: np.ndarray | None,
                    horizon: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:

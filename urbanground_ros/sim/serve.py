@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 from datetime import date
+from functools import partial
 import logging
 import math
 from pathlib import Path
@@ -20,6 +21,7 @@ from urbanground_ros.sim.avatars import load_avatars
 from urbanground_ros.sim.body import Embodiment
 from urbanground_ros.sim.city import HeadlessCity
 from urbanground_ros.sim.errors import SimError
+from urbanground_ros.sim.region import open_region
 from urbanground_ros.sim.rostcp import serve
 
 
@@ -37,6 +39,8 @@ def run_city(**parameters: Any) -> int:
         horizontal_fov=math.radians(parameters['horizontal_fov']),
         jpeg_quality=parameters['jpeg_quality'], pictures=parameters['pictures'],
         day=_date(parameters['date']), avatars=avatars,
+        open_region=partial(open_region, **{
+            name: parameters[name] for name in ('pixel_error', 'view_distance', 'tile_memory')}),
         embodiment=Embodiment(**{**body, 'max_slope': math.radians(body['max_slope'])}))
     if parameters['region']:
         region = Region.load(resolve_region(parameters['region']))

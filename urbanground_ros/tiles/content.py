@@ -20,6 +20,7 @@ from urbanground_ros.tiles.gltf import Primitive
 from urbanground_ros.tiles.gltf import Resolver
 from urbanground_ros.tiles.implicit import read_subtree
 from urbanground_ros.tiles.limits import MAX_DEPTH
+from urbanground_ros.tiles.mesh import flip_v
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.mesh import unit
@@ -190,15 +191,14 @@ def _to_mesh(
     else:
         normals = unit(primitive.normals @ np.linalg.inv(linear))
     emission = primitive.emission
-    if emission is not None:
-        shared = primitive.uvs is not None and emission.uvs is not None and np.array_equal(
-            emission.uvs, primitive.uvs)
-        emission = replace(emission, uvs=None if shared else _v_up(emission.uvs))
+    if emission is not None and emission.uvs is not None:
+        shared = primitive.uvs is not None and np.array_equal(emission.uvs, primitive.uvs)
+        emission = replace(emission, uvs=None if shared else flip_v(emission.uvs))
     return TileMesh(
         name=name,
         positions=positions.astype(np.float32),
         normals=normals.astype(np.float32),
-        uvs=_v_up(primitive.uvs),
+        uvs=None if primitive.uvs is None else flip_v(primitive.uvs),
         faces=np.ascontiguousarray(faces),
         texture=primitive.texture,
         color=primitive.color,
@@ -206,7 +206,3 @@ def _to_mesh(
         emission=emission,
         lamps=lamps,
     )
-
-
-def _v_up(uvs: NDArray | None) -> NDArray[np.float32] | None:
-    return None if uvs is None else np.stack([uvs[:, 0], 1 - uvs[:, 1]], 1).astype(np.float32)

@@ -21,6 +21,7 @@ from PIL import Image
 
 from urbanground_ros.tiles.buffers import COMPONENTS
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.mesh import flip_v
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.mesh import WHITE
@@ -171,7 +172,7 @@ class _Writer:
             'NORMAL': self._accessor(_y_up(mesh.normals), 'VEC3'),
         }
         if mesh.uvs is not None:
-            attributes['TEXCOORD_0'] = self._accessor(_v_down(mesh.uvs), 'VEC2')
+            attributes['TEXCOORD_0'] = self._accessor(flip_v(mesh.uvs), 'VEC2')
         emission = mesh.emission
         if emission is not None:
             material['emissiveFactor'] = list(emission.factor)
@@ -179,7 +180,7 @@ class _Writer:
                 glow = {'index': self._texture(emission.texture)}
                 if emission.uvs is not None:
                     glow['texCoord'] = 1
-                    attributes['TEXCOORD_1'] = self._accessor(_v_down(emission.uvs), 'VEC2')
+                    attributes['TEXCOORD_1'] = self._accessor(flip_v(emission.uvs), 'VEC2')
                 material['emissiveTexture'] = glow
         small = len(mesh.positions) <= 0xFFFF
         indices = mesh.faces.astype('<u2' if small else '<u4').reshape(-1)
@@ -225,11 +226,6 @@ class _Writer:
             struct.pack('<II', len(text), _JSON_CHUNK), text,
             struct.pack('<II', len(self._binary), _BIN_CHUNK), bytes(self._binary),
         ])
-
-
-def _v_down(uvs: NDArray) -> NDArray[np.float32]:
-    """Return UVs with v up in glTF's sense, origin at the top left."""
-    return np.stack([uvs[:, 0], 1 - uvs[:, 1]], axis=1).astype('<f4')
 
 
 def _y_up(vectors: NDArray) -> NDArray[np.float32]:

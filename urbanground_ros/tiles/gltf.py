@@ -48,6 +48,8 @@ SUPPORTED_EXTENSIONS = frozenset({
 })
 
 _TRIANGLES, _STRIP, _FAN = 4, 5, 6
+#: Modes of primitives that are drawn: the rest are points and lines.
+DRAWN = (_TRIANGLES, _STRIP, _FAN)
 
 Resolver = Callable[[str], bytes]
 
@@ -198,7 +200,7 @@ class GltfReader:
                 self._warnings.append(str(error))
         if 'mesh' in node:
             for number, primitive in enumerate(self._json['meshes'][node['mesh']]['primitives']):
-                if primitive.get('mode', _TRIANGLES) not in (_TRIANGLES, _STRIP, _FAN):
+                if primitive.get('mode', _TRIANGLES) not in DRAWN:
                     continue
                 name = f'{self._name}: primitive {number} of mesh {node["mesh"]}'
                 try:

@@ -80,6 +80,11 @@ class TileMesh:
         return sum(array.nbytes for array in arrays if array is not None)
 
 
+def flip_v(uvs: NDArray) -> NDArray[np.float32]:
+    """Return UVs (N, 2) with v up where it was down, and down where it was up."""
+    return np.stack([uvs[:, 0], 1 - uvs[:, 1]], axis=1).astype(np.float32)
+
+
 def vertex_normals(positions: NDArray, faces: NDArray) -> NDArray[np.float64]:
     """Return area-weighted vertex normals, (N, 3), of unit length; up where undefined."""
     corners = np.asarray(positions, np.float64)[faces]

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.gltf import DRAWN
 from urbanground_ros.tiles.gltf import GltfReader
 from urbanground_ros.tiles.gltf import node_matrix
 from urbanground_ros.tiles.gltf import Primitive
@@ -153,7 +154,7 @@ class _RigReader(GltfReader):
             if 'mesh' not in node:
                 continue
             for number, primitive in enumerate(self._json['meshes'][node['mesh']]['primitives']):
-                if primitive.get('mode', 4) not in (4, 5, 6):
+                if primitive.get('mode', DRAWN[0]) not in DRAWN:
                     continue
                 name = f'{self._name}: primitive {number} of mesh {node["mesh"]}'
                 try:

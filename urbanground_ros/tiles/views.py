@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 import math
 from typing import Protocol
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,12 +31,32 @@ class View(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Camera:
-    """A pinhole camera in the map frame.
+class AnyCamera(ABC):
+    """Whatever sees, in the map frame.
 
     Attributes:
         position: (3,) metres.
         forward: (3,) where it looks, of any length.
+    """
+
+    position: ArrayLike
+    forward: ArrayLike
+
+    @cached_property
+    def eye(self) -> NDArray[np.float64]:
+        """The position as an array."""
+        return np.asarray(self.position, np.float64)
+
+    @abstractmethod
+    def scale(self, bounds: OrientedBox, max_distance: float) -> float:
+        """Return the pixels that a metre of what is nearest in a box takes; 0 out of sight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Camera(AnyCamera):
+    """A pinhole camera.
+
+    Attributes:
         vertical_fov: Radians.
         width: Pixels.
         height: Pixels.
@@ -44,18 +65,11 @@ class Camera:
             shadow into the picture.
     """
 
-    position: ArrayLike
-    forward: ArrayLike
     vertical_fov: float = math.radians(60.0)
     width: int = 640
     height: int = 480
     up: ArrayLike = (0.0, 0.0, 1.0)
     around: float = 0.0
-
-    @cached_property
-    def eye(self) -> NDArray[np.float64]:
-        """The position as an array."""
-        return np.asarray(self.position, np.float64)
 
     @cached_property
     def planes(self) -> NDArray[np.float64]:
@@ -86,29 +100,20 @@ class Camera:
 
 
 @dataclass(frozen=True, eq=False)
-class OrthographicCamera:
-    """A camera that sees everything at one scale, in the map frame.
+class OrthographicCamera(AnyCamera):
+    """A camera that sees everything at one scale.
 
     Attributes:
-        position: (3,) metres.
-        forward: (3,) where it looks, of any length.
         span: Metres across the picture.
         width: Pixels.
         height: Pixels.
         up: (3,) what is up in the picture; any direction where it is along `forward`.
     """
 
-    position: ArrayLike
-    forward: ArrayLike
     span: float
     width: int = 640
     height: int = 480
     up: ArrayLike = (0.0, 0.0, 1.0)
-
-    @cached_property
-    def eye(self) -> NDArray[np.float64]:
-        """The position as an array."""
-        return np.asarray(self.position, np.float64)
 
     @cached_property
     def planes(self) -> NDArray[np.float64]:
@@ -121,9 +126,6 @@ class OrthographicCamera:
     def scale(self, bounds: OrientedBox, max_distance: float) -> float:
         """Return the pixels that a metre takes; 0 out of sight, however far it is."""
         return 0.0 if bounds.outside(self.planes) else self.width / self.span
-
-
-AnyCamera: TypeAlias = Camera | OrthographicCamera
 
 
 @dataclass(frozen=True, eq=False)
