@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 import tempfile
 import time
@@ -29,7 +30,8 @@ def main() -> None:
             size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
             tiles = len(list(folder.glob('*.glb')))
             region = Region.load(folder / 'region.yaml')
-            triangles = sum(len(mesh.faces) for mesh in city.meshes)
+            triangles = sum(len(mesh.faces) for mesh in
+                            city.tiles.nearby((0.0, 0.0, 0.0), math.inf).meshes)
             features = len(region.load_network().features)
             print(f'| {name} | {written - start:.1f} | {done - written:.1f} | {size:.1f} | '
                   f'{tiles} | {triangles} | {features} | {len(region.load_places())} |')
