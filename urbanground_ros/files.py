@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 import json
 import os
@@ -56,15 +57,23 @@ def make_folder(path: Path) -> None:
         raise FileError(f'{path}: cannot be written: {error.strerror}') from error
 
 
-def read_json(path: Path, expected: str) -> Any:
-    """Read a JSON file (RFC 8259: no NaN, no half characters).
+def read_json(path: Path, expected: str, most_bytes: int | None = None) -> Any:
+    """Read a JSON file (RFC 8259: UTF-8, no NaN, no half characters, no key twice).
+
+    A larger one than `most_bytes` is not read.
 
     Raises:
         FileError: naming the file, what is wrong, and what was `expected`.
     """
     try:
-        text = path.read_text('utf-8')
-        values = json.loads(text, parse_constant=_refuse)
+        with path.open('rb') as file:
+            content = file.read(-1 if most_bytes is None else most_bytes + 1)
+        if most_bytes is not None and len(content) > most_bytes:
+            raise ValueError(f'is larger than {most_bytes} bytes')
+        text = content.decode('utf-8-sig')
+        if not text.strip():
+            raise ValueError('is empty')
+        values = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse)
         if '\\u' in text:
             # A lone surrogate can be read from an escape, and never be written again.
             json.dumps(values, ensure_ascii=False).encode()
@@ -72,8 +81,20 @@ def read_json(path: Path, expected: str) -> Any:
         raise FileError(f'{path}: is nested too deeply, expected {expected}') from None
     except OSError as error:
         raise FileError(f'{path}: {error.strerror}, expected {expected}') from error
+    except UnicodeDecodeError as error:
+        raise FileError(
+            f'{path}: byte {error.start} is not UTF-8, expected {expected}'
+        ) from error
     except ValueError as error:
         raise FileError(f'{path}: {error}, expected {expected}') from error
+    return values
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        twice, _ = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise ValueError(f'key {twice!r:.80} is there twice')
     return values
 
 

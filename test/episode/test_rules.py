@@ -3,6 +3,7 @@
 """Episode rules on the real headless city: limits, endings, what an agent is told."""
 
 from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,14 +13,18 @@ from urbanground_ros.city import CityError
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Scene
+from urbanground_ros.episode import check_runnable
 from urbanground_ros.episode import Episode
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RecorderSink
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.sim import HeadlessCity
+from urbanground_ros.tasks import Condition
 from urbanground_ros.tasks import Kind
 from urbanground_ros.tasks import Task
+from urbanground_ros.tasks import TaskError
+from urbanground_ros.tasks import with_condition
 
 
 @pytest.fixture(scope='module')
@@ -139,6 +144,26 @@ def test_a_city_that_fails_ends_the_episode_as_such(city, region, task):
     finally:
         city.act = act
     assert episode.outcome is sink.outcome is Outcome.CITY_ERROR
+
+
+def test_tasks_without_rules_are_told(task):
+    runnable = set()
+    for kind in Kind:
+        try:
+            check_runnable(replace(task, kind=kind))
+        except TaskError as error:
+            told = str(error)
+            assert told == (f'task SN9: {kind.label} cannot be run yet, '
+                            'expected short_range or long_range')
+        else:
+            runnable.add(kind)
+    assert runnable == {Kind.SHORT_RANGE, Kind.LONG_RANGE}
+
+
+def test_the_world_is_in_the_condition_of_the_task(city, region, task):
+    state = begin(city, region, with_condition(task, Condition.NIGHT))[0].state
+    assert state.time_of_day == 23.5 * 3600
+    assert begin(city, region, with_condition(task, Condition.RAINY))[0].state.is_raining
 
 
 def test_an_agent_is_told_no_pose_distance_or_route():

@@ -48,7 +48,7 @@ def walker(city_region):
         settings = Settings(context.name, context.digest, max_steps=1500, max_seconds=1500.0)
         length = context.network.route(start, goal).length
         task = Task('walk', Kind.SHORT_RANGE, 'Walk there.', Placement(geo(start), 0.0),
-                    geo(goal), context.name, route_length=length)
+                    geo(goal), region=context.name, route_length=length)
         return play(city, context, task, OracleAgent(), settings), length
 
     walk.network = context.network

@@ -19,6 +19,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 
 from urbanground_ros.evaluate.domains import Domains
+from urbanground_ros.evaluate.picture import EpisodePictures
 from urbanground_ros.evaluate.prepare import generate_verified
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import read_record
@@ -90,6 +91,14 @@ def test_table_and_report_are_made_from_the_records(in_process):
     assert page.count('data:image/png;base64,iVBOR') == 9
     assert 'http://' not in page
     assert 'https://' not in page
+
+
+def test_a_goal_without_a_height_is_drawn_where_it_is(in_process, region):
+    record = read_record(next((in_process[0] / 'episodes').glob('*.json')))
+    pictures = EpisodePictures(region)
+    drawn = pictures.draw(record)
+    del record['task']['endPoint']['height']
+    assert pictures.draw(record) == drawn
 
 
 def test_through_ros_the_bytes_are_the_same(in_process, tasks, tmp_path):
@@ -375,6 +384,15 @@ def test_a_task_of_an_unknown_region_is_told_in_process_too(tasks, tmp_path):
                       str(tmp_path / 'one.json'), '--out', str(tmp_path / 'out'))
     assert result.returncode == 1
     assert "region 'atlantis' is neither" in result.stderr
+
+
+def test_a_task_that_cannot_be_run_yet_is_told(tmp_path):
+    samples = Path(__file__).parents[1] / 'tasks' / 'samples'
+    result = evaluate('--in-process', '--agents', 'straight', '--tasks', str(samples), '--out',
+                      str(tmp_path))
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert 'task CN001: constrained cannot be run yet, expected short_range or long_' in line
 
 
 def test_what_is_no_result_is_run_again_and_pictures_are_mended(tasks, tmp_path):

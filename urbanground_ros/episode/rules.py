@@ -14,7 +14,6 @@ from urbanground_ros.city import CityError
 from urbanground_ros.city import CityState
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Sample
-from urbanground_ros.city import Scene
 from urbanground_ros.episode.context import RegionContext
 from urbanground_ros.episode.observation import Observation
 from urbanground_ros.episode.observation import TaskBrief
@@ -25,7 +24,23 @@ from urbanground_ros.scoring import EpisodeRecorder
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.scoring import StepRecord
+from urbanground_ros.tasks import Kind
 from urbanground_ros.tasks import Task
+from urbanground_ros.tasks import TaskError
+
+#: The kinds of task that these rules can run.
+RUNNABLE = (Kind.SHORT_RANGE, Kind.LONG_RANGE)
+
+
+def check_runnable(task: Task) -> None:
+    """Check that there are rules for a task.
+
+    Raises:
+        TaskError: it is of a kind that cannot be run yet.
+    """
+    if task.kind not in RUNNABLE:
+        raise TaskError(f'task {task.id}: {task.kind.label} cannot be run yet, expected '
+                        f'{" or ".join(kind.label for kind in RUNNABLE)}')
 
 
 class EpisodeSink(Protocol):
@@ -114,8 +129,8 @@ class Episode:
             CityError: the city refuses the place or went away.
         """
         reply = self._city.load(
-            self.settings.region, self.settings.seed ^ self.task.seed, self.task.start, Scene(),
-            [self.task.goal], want_image=self._want_image)
+            self.settings.region, self.settings.seed ^ self.task.seed, self.task.start,
+            self.task.scene(0), self.task.markers, want_image=self._want_image)
         if not reply.accepted:
             raise CityError(f'task {self.task.id}: the city refuses its start: {reply.message}')
         self.state = reply.state
@@ -197,7 +212,8 @@ class Episode:
         if _was_meddled_with(before, reply):
             self.finish(Outcome.VIOLATED, 'the body was moved by another than this episode: '
                         'its placement, loading or stepping is for operators')
-        if distance_to_goal(self._frame, self.task.goal, body.x, body.y, body.z) <= ARRIVAL_RADIUS:
+        if distance_to_goal(self._frame, self.task.destination,
+                            body.x, body.y, body.z) <= ARRIVAL_RADIUS:
             self.finish(Outcome.SUCCEEDED, 'arrived')
 
     def _observe(self, message: str, picture: bytes) -> Observation:

@@ -37,7 +37,8 @@ def play(city: City, context: RegionContext, task: Task, agent: Agent,
                       want_image=want_image)
     try:
         observation = episode.begin()
-        world = World(context.network, context.to_map(task.goal)) if agent.privileged else None
+        world = World(context.network, context.to_map(task.destination)) \
+            if agent.privileged else None
         agent.begin(episode.brief, settings.seed, world)
         while not episode.finished:
             state = episode.state if agent.privileged else None

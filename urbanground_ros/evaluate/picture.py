@@ -18,6 +18,7 @@ from urbanground_ros.palette import FEATURE_COLORS
 from urbanground_ros.palette import OTHER_FEATURE
 from urbanground_ros.scoring import ARRIVAL_RADIUS
 from urbanground_ros.scoring import Outcome
+from urbanground_ros.tasks import Task
 
 if TYPE_CHECKING:
     from urbanground_ros.episode import RegionContext
@@ -52,9 +53,8 @@ class EpisodePictures:
         columns = record['trajectory']['columns']
         rows = np.array(record['trajectory']['rows'], dtype=float).reshape(-1, len(columns))
         path = rows[:, [columns.index('x'), columns.index('y')]]
-        goal_json = record['task']['endPoint']
-        frame = self._context.network.frame
-        goal = frame.from_geodetic(goal_json['lat'], goal_json['lon'], goal_json['height'])[:2]
+        task = Task.from_json(record['task'], record['episode'])
+        goal = self._context.to_map(task.destination)[:2]
         points = np.vstack([path, goal[None]])
         low, high = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
         centre, half = (low + high) / 2, max(float((high - low).max()) / 2, 60.0)

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from urbanground_ros.episode import check_runnable
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.episode import Regions
 from urbanground_ros.evaluate.config import EvalConfig
@@ -41,11 +42,12 @@ def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[P
     """Return every episode, agent by agent; a task that names no region is in `context`'s.
 
     Raises:
-        UrbanGroundError: a task is no good, or its region is unknown.
+        UrbanGroundError: a task is no good or cannot be run, or its region is unknown.
     """
     regions = Regions({'': context, context.name: context})
     plan = []
     for agent, task in product(config.agents, read_tasks(tasks)):
+        check_runnable(task)
         own = regions[task.region]
         settings = _make_settings(config, own)
         plan.append(Planned(

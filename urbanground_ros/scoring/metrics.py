@@ -124,7 +124,7 @@ def compute_metrics(task: Task, network: PedestrianNetwork, samples: Sequence[Sa
     sampled_on = on_network(points[1:][moving])
 
     latitude, longitude, _ = frame.to_geodetic(points[[0, -1]])
-    goal = task.goal
+    goal = task.destination
     initial, final = (float(great_circle_distance(latitude[k], longitude[k], goal.latitude,
                                                   goal.longitude)) for k in (0, 1))
     goal_point = frame.from_geodetic(

@@ -1,12 +1,33 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks: the released JSON format, and generators over a region's network."""
+"""Tasks: kinds, the released JSON format, variants, and generators over a region's network."""
 
+from urbanground_ros.tasks.errors import TaskError
 from urbanground_ros.tasks.generate import generate_short_range
-from urbanground_ros.tasks.schema import Kind
-from urbanground_ros.tasks.schema import read_tasks
-from urbanground_ros.tasks.schema import Task
-from urbanground_ros.tasks.schema import TaskError
-from urbanground_ros.tasks.schema import write_tasks
+from urbanground_ros.tasks.kinds import Condition
+from urbanground_ros.tasks.kinds import Family
+from urbanground_ros.tasks.kinds import Kind
+from urbanground_ros.tasks.storage import read_tasks
+from urbanground_ros.tasks.storage import write_task_files
+from urbanground_ros.tasks.storage import write_tasks
+from urbanground_ros.tasks.task import Stop
+from urbanground_ros.tasks.task import Task
+from urbanground_ros.tasks.variants import with_condition
+from urbanground_ros.tasks.variants import with_dynamic_closure
+from urbanground_ros.tasks.variants import with_pedestrians
 
-__all__ = ['Kind', 'Task', 'TaskError', 'generate_short_range', 'read_tasks', 'write_tasks']
+__all__ = [
+    'Condition',
+    'Family',
+    'Kind',
+    'Stop',
+    'Task',
+    'TaskError',
+    'generate_short_range',
+    'read_tasks',
+    'with_condition',
+    'with_dynamic_closure',
+    'with_pedestrians',
+    'write_task_files',
+    'write_tasks',
+]

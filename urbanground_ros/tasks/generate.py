@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,9 +15,9 @@ from urbanground_ros.city import Placement
 from urbanground_ros.geo import enu_to_compass
 from urbanground_ros.geo import NoRouteError
 from urbanground_ros.geo import PedestrianNetwork
-from urbanground_ros.tasks.schema import Kind
-from urbanground_ros.tasks.schema import Task
-from urbanground_ros.tasks.schema import TaskError
+from urbanground_ros.tasks.errors import TaskError
+from urbanground_ros.tasks.kinds import Kind
+from urbanground_ros.tasks.task import Task
 
 #: Metres along the network. The lower end keeps the goal well outside the 15 m circle; the
 #: upper end is a few blocks, which a walker at 4 m/s covers in about a minute.
@@ -108,7 +109,7 @@ def generate_short_range(
         )
         proof = verify(task)
         if proof is not None:
-            tasks.append(Task(**{**task.__dict__, 'verification': proof}))
+            tasks.append(replace(task, verification=proof))
     return tasks
 
 

@@ -102,7 +102,7 @@ class PrivilegedView:
         self._wait(lambda: episode in self._tasks, f'the beginning of episode {episode}')
         task = Task.from_json(json.loads(self._tasks[episode]), f'episode {episode}')
         context = self._regions[task.region or self._region]
-        return World(context.network, context.to_map(task.goal))
+        return World(context.network, context.to_map(task.destination))
 
 
 class AgentRunner:

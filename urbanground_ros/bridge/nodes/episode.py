@@ -54,7 +54,7 @@ from urbanground_ros.bridge.spin import run
 from urbanground_ros.bridge.spin import spinning
 from urbanground_ros.city import CityError
 from urbanground_ros.city import Reply
-from urbanground_ros.city import Scene
+from urbanground_ros.episode import check_runnable
 from urbanground_ros.episode import Episode
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RegionContext
@@ -318,7 +318,7 @@ class EpisodeNode(Node):
             context = self._context_of(task)
             self._show_goal(task, context)
             reply = self._city.load(
-                context.name, request.seed ^ task.seed, task.start, Scene(), [task.goal]
+                context.name, request.seed ^ task.seed, task.start, task.scene(0), task.markers
             )
             response.accepted, response.message = reply.accepted, reply.message
         except UrbanGroundError as error:
@@ -349,6 +349,7 @@ class EpisodeNode(Node):
                 f'task {task!r} is unknown, {self._p["tasks"]} has '
                 f'{len(self._tasks)} tasks such as {next(iter(self._tasks))}'
             )
+        check_runnable(self._tasks[task])
         return self._tasks[task]
 
     def _context_of(self, task: Task) -> RegionContext:
@@ -461,13 +462,14 @@ class EpisodeNode(Node):
 
     def _show_goal(self, task: Task, context: RegionContext) -> None:
         """Publish a task's goal; its stamp is 0, for it holds at any time."""
-        point = context.to_map(task.goal)
+        goal = task.destination
+        point = context.to_map(goal)
         pose = PoseStamped()
         pose.header.frame_id = 'map'
         pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = map(float, point)
         pose.pose.orientation.w = 1.0
         fix = NavSatFix(
-            latitude=task.goal.latitude, longitude=task.goal.longitude, altitude=task.goal.altitude
+            latitude=goal.latitude, longitude=goal.longitude, altitude=goal.altitude
         )
         fix.header.frame_id = 'earth'
         for publisher, message in ((self._goal, pose), (self._goal_fix, fix)):
