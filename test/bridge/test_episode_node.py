@@ -33,6 +33,7 @@ from urbanground_ros.evaluate.prepare import generate_verified
 from urbanground_ros.evaluate.supervise import stop_children
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import read_record
+from urbanground_ros.tasks import read_tasks
 from urbanground_ros.tasks import write_tasks
 
 LIMITS = {'track': 'vision', 'seed': 0, 'max_steps': 5, 'max_seconds': 20.0}
@@ -77,7 +78,8 @@ class Graph:
 @pytest.fixture(scope='module')
 def graph(region: Any, tmp_path_factory: Any) -> Iterator[Graph]:
     folder = tmp_path_factory.mktemp('graph')
-    write_tasks(folder / 'tasks.json', generate_verified(region, 2, 7))
+    search = Path(__file__).parents[1] / 'tasks' / 'samples' / 'PS001.json'
+    write_tasks(folder / 'tasks.json', [*generate_verified(region, 2, 7), *read_tasks(search)])
     domains = Domains()
     with ExitStack() as stack:
         yield Graph(domains, folder / 'tasks.json', folder / 'episodes', stack)
@@ -96,6 +98,7 @@ def result_of(goal: PendingGoal) -> Any:
         ({'max_seconds': -1.0}, 'max_seconds is -1.0, expected a positive number'),
         ({'agent': '../../evil'}, "agent is '../../evil'"),
         ({'agent': ''}, "agent is ''"),
+        ({'task': 'PS001'}, 'task PS001: place_type cannot be run yet'),
         ({'task': 'SN999'}, "task 'SN999' is unknown"),
         ({'track': 'sideways'}, "track is 'sideways', expected vision or robotics"),
     ],

@@ -17,6 +17,8 @@ from urbanground_ros.tasks.clock import show_time
          ['12:00', '00:15', '12:00', '00:00', '00:00'], None),
         ('At 8 in the morning and 2:10 in the afternoon; 7 in the evening.',
          ['08:00', '14:10', '19:00'], None),
+        ("Two o'clock in the afternoon, 4 o’clock, five pm, one more stop and three of us",
+         ['14:00', '04:00', '17:00'], None),
         ('It is now 09:10. The bank at 09:30.', ['09:30'], '09:10'),
         ('It is 9:10 a.m. now; the bank at 09:30.', ['09:30'], '09:10'),
         ('The current time is 09:10. The bank at 09:30.', ['09:30'], '09:10'),

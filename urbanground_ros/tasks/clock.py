@@ -10,14 +10,18 @@ import re
 #: Seconds between the start of a schedule that states no time and its first appointment.
 LEAD = 45 * 60.0
 
+_HOURS = ('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven',
+          'twelve')
 _TIME = re.compile(
-    r'(?<![\d:.])(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?![\d:])'
+    r'(?:(?<![\d:.])(?P<hour>[01]?\d|2[0-3])(?::(?P<minute>[0-5]\d))?(?![\d:])'
+    rf'|\b(?P<word>{"|".join(_HOURS)})\b)'
+    r"(?P<full>\s*o['’]clock\b)?"
     r'(?:\s*(?:(?P<early>a\.?m\b\.?|midnight\b|in the morning\b)'
     r'|(?P<late>p\.?m\b\.?|noon\b|in the (?:afternoon|evening)\b)))?'
     r'|\b(?P<noon>noon)\b|\b(?P<midnight>midnight)\b',
     re.IGNORECASE,
 )
-# "It is now 09:00", "The current time is 09:00", "It is 9:00 AM now".
+# "It is now 09:00", "The current time is 09:00", "It is 9:00 AM now"; so many characters before.
 _REACH = 40
 _NOW_BEFORE = re.compile(r'\b(?:now|current(?:ly)?|the time is)\b[^.;!?\d]*\Z', re.IGNORECASE)
 _NOW_AFTER = re.compile(r'\s*(?:right )?now\b', re.IGNORECASE)
@@ -35,7 +39,7 @@ class Times:
 
 
 def find_times(text: str) -> Times:
-    """Find times of day, such as 14:05, 2:05 p.m., 2 pm, 2 in the afternoon and noon."""
+    """Find times of day, such as 14:05, 2:05 p.m., two o'clock in the afternoon and noon."""
     appointments = []
     now = None
     for match in _TIME.finditer(text):
@@ -54,9 +58,9 @@ def _seconds(match: re.Match[str]) -> float | None:
     """Return seconds since midnight; None for a number that is no time."""
     if match['noon'] or match['midnight']:
         return 12 * 3600.0 if match['noon'] else 0.0
-    if not (match['minute'] or match['early'] or match['late']):
+    if not (match['minute'] or match['full'] or match['early'] or match['late']):
         return None
-    hour = int(match['hour'])
+    hour = int(match['hour'] or 1 + _HOURS.index(match['word'].lower()))
     if match['early']:
         hour %= 12
     elif match['late']:
