@@ -98,7 +98,7 @@ def result_of(goal: PendingGoal) -> Any:
         ({'max_seconds': -1.0}, 'max_seconds is -1.0, expected a positive number'),
         ({'agent': '../../evil'}, "agent is '../../evil'"),
         ({'agent': ''}, "agent is ''"),
-        ({'task': 'PS001'}, 'task PS001: place_type cannot be run yet'),
+        ({'task': 'PS001', 'track': 'robotics'}, 'task PS001: kind is place_type, expected one'),
         ({'task': 'SN999'}, "task 'SN999' is unknown"),
         ({'track': 'sideways'}, "track is 'sideways', expected vision or robotics"),
     ],

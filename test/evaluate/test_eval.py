@@ -386,13 +386,12 @@ def test_a_task_of_an_unknown_region_is_told_in_process_too(tasks, tmp_path):
     assert "region 'atlantis' is neither" in result.stderr
 
 
-def test_a_task_that_cannot_be_run_yet_is_told(tmp_path):
+def test_a_stack_is_not_given_what_it_cannot_be_told(tmp_path):
     samples = Path(__file__).parents[1] / 'tasks' / 'samples'
-    result = evaluate('--in-process', '--agents', 'straight', '--tasks', str(samples), '--out',
-                      str(tmp_path))
+    result = evaluate('--agents', 'stack', '--tasks', str(samples), '--out', str(tmp_path))
     assert result.returncode == 1
     (line,) = result.stderr.splitlines()
-    assert 'task CN001: constrained cannot be run yet, expected short_range or long_' in line
+    assert 'task II001: kind is implicit_intent, expected one that gives' in line
 
 
 def test_what_is_no_result_is_run_again_and_pictures_are_mended(tasks, tmp_path):

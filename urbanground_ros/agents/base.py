@@ -11,6 +11,9 @@ from typing import ClassVar
 from typing import TYPE_CHECKING
 
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.scoring import crossings
+from urbanground_ros.scoring import to_lines
+from urbanground_ros.tasks import Family
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,16 +21,40 @@ if TYPE_CHECKING:
     from urbanground_ros.city import Action
     from urbanground_ros.city import CityState
     from urbanground_ros.episode import Observation
+    from urbanground_ros.episode import RegionContext
     from urbanground_ros.episode import TaskBrief
     from urbanground_ros.geo import PedestrianNetwork
+    from urbanground_ros.tasks import Task
 
 
 @dataclass(frozen=True)
 class World:
-    """What only a privileged agent knows: the network, and the goal (3,) in the map frame."""
+    """What only a privileged agent knows.
 
+    Attributes:
+        task: All of it, the answer too.
+        network: Its frame is the map frame.
+        places: (3,) in the map frame: the goal, the stops, or all places of the category.
+        closed: Numbers of the network's features that closures cut.
+    """
+
+    task: Task
     network: PedestrianNetwork
-    goal: np.ndarray
+    places: tuple[np.ndarray, ...]
+    closed: frozenset[int]
+
+    @classmethod
+    def of(cls, task: Task, context: RegionContext) -> World:
+        """Return the world of a task."""
+        points = [stop.point for stop in task.stops]
+        if task.goal is not None:
+            points = [task.goal]
+        elif task.kind.family is Family.SEARCH:
+            points = [place.entrance for place in context.places_of(task.category)]
+        lines = to_lines(task.closures, context.network.frame)
+        closed = frozenset(k for k, feature in enumerate(context.network.features)
+                           if lines and crossings(feature.points, lines).any())
+        return cls(task, context.network, tuple(map(context.to_map, points)), closed)
 
 
 class Agent(ABC):
@@ -47,6 +74,10 @@ class Agent(ABC):
     @abstractmethod
     def act(self, observation: Observation, state: CityState | None) -> Action:
         """Return the next action; `state` is for privileged agents only."""
+
+    @abstractmethod
+    def answer(self, observation: Observation) -> int:
+        """Return the final answer to a question: the index of an option."""
 
 
 AGENTS: dict[str, type[Agent]] = {}

@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from itertools import pairwise
+from itertools import permutations
 import math
 from typing import TYPE_CHECKING
 import zlib
@@ -16,6 +19,8 @@ from urbanground_ros.agents.base import register
 from urbanground_ros.city import Action
 from urbanground_ros.city import MAX_ACTION_SECONDS
 from urbanground_ros.city import MIN_ACTION_SECONDS
+from urbanground_ros.geo import NoRouteError
+from urbanground_ros.tasks import Family
 
 if TYPE_CHECKING:
     from urbanground_ros.agents.base import World
@@ -41,12 +46,63 @@ def _rush(distance: float) -> Action:
     return Action(name, direction='forward', seconds=seconds)
 
 
+#: A place counts as visited for a scripted agent so near to it, well within the 15 m (m).
+AT_PLACE = 10.0
+
+
+class _Walker(Agent):
+    """Goes to one place after the other, then ends the episode and answers."""
+
+    privileged = True
+
+    def begin(self, brief: TaskBrief, seed: int, world: World | None) -> None:
+        """Take the places of the next task."""
+        if world is None:
+            raise RuntimeError(f'the {self.name} needs the world')
+        self._world = world
+        self._places: list[np.ndarray] | None = None
+
+    def act(self, observation: Observation, state: CityState | None) -> Action:
+        """Go on to the next place."""
+        assert state is not None
+        if state.mode == 'map':
+            return Action('close_map')
+        body = state.body
+        here = np.array([body.x, body.y, body.z])
+        if self._places is None:
+            self._places = self._order(here)
+        # A place that ends the episode is walked to until it does.
+        while self._places and self._is_passed(here, self._places[0]):
+            self._leave(self._places.pop(0))
+        if not self._places:
+            return Action('terminate')
+        return self._go(here, self._places[0], observation, state)
+
+    def _is_passed(self, here: np.ndarray, place: np.ndarray) -> bool:
+        return self._world.task.kind.family is not Family.GOAL \
+            and math.hypot(*(place - here)[:2]) < AT_PLACE
+
+    @abstractmethod
+    def _order(self, here: np.ndarray) -> list[np.ndarray]:
+        """Return the places (3,) in the order to go to them."""
+
+    @abstractmethod
+    def _go(self, here: np.ndarray, place: np.ndarray, observation: Observation,
+            state: CityState) -> Action:
+        """Return the next action towards a place."""
+
+    def _leave(self, place: np.ndarray) -> None:
+        """Forget what was planned to reach a place."""
+
+
 @register
-class OracleAgent(Agent):
-    """Follows the shortest way on the network to the goal: proof that a task can be done."""
+class OracleAgent(_Walker):
+    """Follows the shortest way on the network: proof that a task can be done.
+
+    It keeps off what it was told is closed, visits places in the best order, and knows answers.
+    """
 
     name = 'oracle'
-    privileged = True
 
     #: Metres from a waypoint at which the next one is taken.
     REACHED = 0.6
@@ -56,35 +112,54 @@ class OracleAgent(Agent):
     AIM = 2.0
 
     def begin(self, brief: TaskBrief, seed: int, world: World | None) -> None:
-        """Take the network and goal of the next task."""
-        if world is None:
-            raise RuntimeError('the oracle needs the world')
-        self._world = world
+        """Take the network and places of the next task."""
+        super().begin(brief, seed, world)
+        self._closed: frozenset[int] = frozenset()
         self._way: list[np.ndarray] = []
         self._expected: tuple[np.ndarray, float] | None = None
         self._evade = 0
 
-    def act(self, observation: Observation, state: CityState | None) -> Action:
-        """Turn to the next waypoint, or move there."""
-        assert state is not None
-        body = state.body
-        here = np.array([body.x, body.y, body.z])
-        if state.mode == 'map':
-            return Action('close_map')
+    def answer(self, observation: Observation) -> int:
+        """Give the right answer."""
+        return self._world.task.answer or 0
+
+    def _order(self, here: np.ndarray) -> list[np.ndarray]:
+        family = self._world.task.kind.family
+        places = list(self._world.places)
+        if family is Family.SEARCH:
+            return [min(places, key=lambda place: self._length(here, place))]
+        if family is Family.VISITS:
+            lengths = {(k, m): self._length(a, b) for (k, a), (m, b) in permutations(
+                enumerate([here, *places]), 2) if m}
+            best = min(permutations(range(1, len(places) + 1)), key=lambda order: sum(
+                lengths[leg] for leg in pairwise((0, *order))))
+            return [places[k - 1] for k in best]
+        return places
+
+    def _length(self, start: np.ndarray, place: np.ndarray) -> float:
+        try:
+            return float(self._world.network.route(start, place, self._closed).length)
+        except NoRouteError:
+            return math.inf
+
+    def _go(self, here: np.ndarray, place: np.ndarray, observation: Observation,
+            state: CityState) -> Action:
+        if observation.notices and self._closed != self._world.closed:
+            self._closed, self._way, self._expected = self._world.closed, [], None
         if self._expected is not None:
             start, length = self._expected
             self._expected = None
             if np.linalg.norm((here - start)[:2]) < 0.5 * length:
                 return self._sidestep()
         if not self._way:
-            self._way = self._plan(here)
+            self._way = self._plan(here, place)
         while len(self._way) > 1 and self._near(here, self._way[0]):
             self._way.pop(0)
         target = self._way[0]
         distance = float(np.linalg.norm((target - here)[:2]))
         if distance < self.REACHED:
-            # The end of the way, and still not there: the goal is off the network.
-            self._way, target = [], self._world.goal
+            # The end of the way, and still not there: the place is off the network.
+            self._way, target = [], place
             distance = float(np.linalg.norm((target - here)[:2]))
         turn = _turn(state, target)
         if abs(turn) > self.AIM:
@@ -93,12 +168,15 @@ class OracleAgent(Agent):
         self._expected = here, min(distance, 1.0)
         return action
 
+    def _leave(self, place: np.ndarray) -> None:
+        self._way, self._expected = [], None
+
     def _near(self, here: np.ndarray, point: np.ndarray) -> bool:
         offset = point - here
         return bool(math.hypot(offset[0], offset[1]) < self.REACHED and abs(offset[2]) < 2.0)
 
-    def _plan(self, here: np.ndarray) -> list[np.ndarray]:
-        points = self._world.network.route(here, self._world.goal).points
+    def _plan(self, here: np.ndarray, place: np.ndarray) -> list[np.ndarray]:
+        points = self._world.network.route(here, place, self._closed).points
         line = shapely.simplify(shapely.LineString(points), self.SIMPLIFY)
         return list(shapely.get_coordinates(line, include_z=True))
 
@@ -111,37 +189,43 @@ class OracleAgent(Agent):
 
 
 @register
-class StraightAgent(Agent):
-    """Walks straight at the goal whatever stands between."""
+class StraightAgent(_Walker):
+    """Walks straight at each place in turn whatever stands between, and answers blindly."""
 
     name = 'straight'
-    privileged = True
 
-    def begin(self, brief: TaskBrief, seed: int, world: World | None) -> None:
-        """Take the goal of the next task."""
-        if world is None:
-            raise RuntimeError('the straight walker needs the world')
-        self._goal = world.goal
+    def answer(self, observation: Observation) -> int:
+        """Give the first answer."""
+        return 0
 
-    def act(self, observation: Observation, state: CityState | None) -> Action:
-        """Turn to the goal, or sprint at it."""
-        assert state is not None
-        turn = _turn(state, self._goal)
+    def _order(self, here: np.ndarray) -> list[np.ndarray]:
+        places = list(self._world.places)
+        if self._world.task.kind.family is Family.SEARCH:
+            return [min(places, key=lambda place: math.hypot(*(place - here)[:2]))]
+        return places
+
+    def _go(self, here: np.ndarray, place: np.ndarray, observation: Observation,
+            state: CityState) -> Action:
+        turn = _turn(state, place)
         if abs(turn) > 2.0:
             return Action('look', yaw=turn)
-        distance = math.hypot(self._goal[0] - state.body.x, self._goal[1] - state.body.y)
-        return _rush(distance)
+        return _rush(math.hypot(*(place - here)[:2]))
 
 
 @register
 class RandomAgent(Agent):
-    """Draws each action at random from those that the mode allows."""
+    """Draws each action at random from those that the mode allows, and the answer too."""
 
     name = 'random'
 
     def begin(self, brief: TaskBrief, seed: int, world: World | None) -> None:
         """Seed the draws by the episode."""
         self._rng = np.random.default_rng([seed, zlib.crc32(brief.episode.encode())])
+        self._options = max(1, len(brief.options))
+
+    def answer(self, observation: Observation) -> int:
+        """Draw an answer."""
+        return int(self._rng.integers(self._options))
 
     def act(self, observation: Observation, state: CityState | None) -> Action:
         """Draw an action."""

@@ -37,7 +37,7 @@ _SAMPLE_FIELDS = Sample._fields[1:]
 _STATE_FIELDS = [f.name for f in fields(CityState) if f.name != 'body']
 _EVENT_FIELDS = ('sequence', 'text', 'x', 'y', 'z')
 _OBSERVATION_FIELDS = ('episode', 'step', 'steps_left', 'mode', 'message', 'clock', 'progress',
-                       'finished')
+                       'asking', 'finished')
 
 
 def to_nanoseconds(stamp: Time) -> int:

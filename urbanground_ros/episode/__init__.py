@@ -6,7 +6,7 @@ from urbanground_ros.episode.context import RegionContext
 from urbanground_ros.episode.context import Regions
 from urbanground_ros.episode.observation import Observation
 from urbanground_ros.episode.observation import TaskBrief
-from urbanground_ros.episode.rules import check_runnable
+from urbanground_ros.episode.rules import check_drivable
 from urbanground_ros.episode.rules import Episode
 from urbanground_ros.episode.rules import EpisodeSink
 from urbanground_ros.episode.rules import RecorderSink
@@ -19,5 +19,5 @@ __all__ = [
     'RegionContext',
     'Regions',
     'TaskBrief',
-    'check_runnable',
+    'check_drivable',
 ]

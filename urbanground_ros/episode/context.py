@@ -13,7 +13,10 @@ import numpy as np
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.geo import PedestrianNetwork
+from urbanground_ros.geo import Place
+from urbanground_ros.geo import PLACE_TYPES
 from urbanground_ros.geo import Region
+from urbanground_ros.tasks import TaskError
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,10 @@ class RegionContext:
         region = Region.load(path)
         network = region.load_network()
         content = hashlib.sha256()
-        for file in (path, Path(region.resolve(region.network))):
+        files = [path, Path(region.resolve(region.network))]
+        if region.places is not None:
+            files.append(Path(region.resolve(region.places)))
+        for file in files:
             content.update(file.read_bytes())
         for reference in region.tilesets:
             _add_tiles(content, Path(region.resolve(reference)))
@@ -50,6 +56,20 @@ class RegionContext:
             UrbanGroundError: there is none, or a file of it is malformed.
         """
         return cls.load(name, resolve_region(name))
+
+    def places_of(self, category: str) -> tuple[Place, ...]:
+        """Return the region's places of a type, by its name or the words for it.
+
+        Raises:
+            TaskError: it has none.
+        """
+        types = {kind for kind, words in PLACE_TYPES.items()
+                 if category.casefold() in (kind, words.casefold())}
+        found = tuple(place for place in self.region.load_places() if place.type in types)
+        if not found:
+            raise TaskError(f'region {self.name}: no place of type {category!r}, expected one in '
+                            'its file of places')
+        return found
 
     def to_map(self, point: GeoPoint) -> np.ndarray:
         """Return a place in the map frame, (3,); without an altitude, on the nearest way."""

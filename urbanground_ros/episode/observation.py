@@ -19,7 +19,11 @@ class TaskBrief:
 
 @dataclass(frozen=True)
 class Observation:
-    """What an agent perceives after an action; `picture` is a JPEG, empty without pictures."""
+    """What an agent perceives after an action.
+
+    `asking` says that nothing is left to do but to answer the question. `picture` is a JPEG,
+    empty without pictures.
+    """
 
     episode: str
     step: int
@@ -29,5 +33,6 @@ class Observation:
     notices: tuple[str, ...] = ()
     clock: str = ''
     progress: str = ''
+    asking: bool = False
     finished: bool = False
     picture: bytes = b''

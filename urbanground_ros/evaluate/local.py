@@ -37,12 +37,12 @@ def play(city: City, context: RegionContext, task: Task, agent: Agent,
                       want_image=want_image)
     try:
         observation = episode.begin()
-        world = World(context.network, context.to_map(task.destination)) \
-            if agent.privileged else None
+        world = World.of(task, context) if agent.privileged else None
         agent.begin(episode.brief, settings.seed, world)
         while not episode.finished:
             state = episode.state if agent.privileged else None
-            observation = episode.act(agent.act(observation, state))
+            observation = episode.answer(agent.answer(observation)) if observation.asking \
+                else episode.act(agent.act(observation, state))
     except CityError as error:
         if sink.recorder is None:
             raise

@@ -18,6 +18,7 @@ from urbanground_ros.palette import FEATURE_COLORS
 from urbanground_ros.palette import OTHER_FEATURE
 from urbanground_ros.scoring import ARRIVAL_RADIUS
 from urbanground_ros.scoring import Outcome
+from urbanground_ros.scoring import to_lines
 from urbanground_ros.tasks import Task
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ SIZE = 900
 # Drawn larger and reduced: smooth lines without a plotting library's start-up.
 _SCALE = 2
 _MARGIN = 25.0
-_START, _PATH, _GOAL = (20, 20, 20), (230, 30, 120), (10, 140, 60)
+_START, _PATH, _GOAL, _CLOSED = (20, 20, 20), (230, 30, 120), (10, 140, 60), (200, 24, 24)
 
 
 class EpisodePictures:
@@ -54,8 +55,10 @@ class EpisodePictures:
         rows = np.array(record['trajectory']['rows'], dtype=float).reshape(-1, len(columns))
         path = rows[:, [columns.index('x'), columns.index('y')]]
         task = Task.from_json(record['task'], record['episode'])
-        goal = self._context.to_map(task.destination)[:2]
-        points = np.vstack([path, goal[None]])
+        places = [task.goal] if task.goal else [stop.point for stop in task.stops]
+        goals = np.array([self._context.to_map(place)[:2] for place in places]).reshape(-1, 2)
+        closed = [line[:, :2] for line in to_lines(task.closures, self._context.network.frame)]
+        points = np.vstack([path, goals, *closed])
         low, high = points.min(axis=0) - _MARGIN, points.max(axis=0) + _MARGIN
         centre, half = (low + high) / 2, max(float((high - low).max()) / 2, 60.0)
         size = SIZE * _SCALE
@@ -70,11 +73,13 @@ class EpisodePictures:
         draw = ImageDraw.Draw(image)
         for color, line in self._lines:
             draw.line(at(line), fill=color, width=3 * _SCALE // 2)
+        for line in closed:
+            draw.line(at(line), fill=_CLOSED, width=5 * _SCALE)
         radius = ARRIVAL_RADIUS * factor
-        gx, gy = at(goal)[0]
-        draw.ellipse((gx - radius, gy - radius, gx + radius, gy + radius), outline=_GOAL,
-                     width=2 * _SCALE)
-        self._dot(draw, gx, gy, _GOAL)
+        for gx, gy in at(goals):
+            draw.ellipse((gx - radius, gy - radius, gx + radius, gy + radius), outline=_GOAL,
+                         width=2 * _SCALE)
+            self._dot(draw, gx, gy, _GOAL)
         if len(path):
             if len(path) > 1:
                 draw.line(at(path), fill=_PATH, width=3 * _SCALE, joint='curve')

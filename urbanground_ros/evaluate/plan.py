@@ -9,7 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from urbanground_ros.episode import check_runnable
+from urbanground_ros.episode import check_drivable
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.episode import Regions
 from urbanground_ros.evaluate.config import EvalConfig
@@ -47,7 +47,8 @@ def make_plan(config: EvalConfig, context: RegionContext, tasks: Path) -> list[P
     regions = Regions({'': context, context.name: context})
     plan = []
     for agent, task in product(config.agents, read_tasks(tasks)):
-        check_runnable(task)
+        if config.track(agent) == 'robotics':
+            check_drivable(task)
         own = regions[task.region]
         settings = _make_settings(config, own)
         plan.append(Planned(

@@ -119,7 +119,9 @@ def _summary(record: Mapping[str, Any]) -> str:
     metrics = record['metrics']
     text = f'{record["agent"]} {record["task"]["id"]} {Outcome(record["outcome"]).label}'
     if metrics:
-        text += f', {metrics["steps"]:.0f} steps, {metrics["final_distance"]:.1f} m left'
+        text += f', {metrics["steps"]:.0f} steps'
+    if metrics.get('final_distance') is not None:
+        text += f', {metrics["final_distance"]:.1f} m left'
     return f'{text}: {record["reason"]}' if record['outcome'] in FAILURES else text
 
 

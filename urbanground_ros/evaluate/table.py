@@ -48,10 +48,10 @@ def rows(records: Iterable[Mapping[str, Any]]) -> list[list[str]]:
                 label = Outcome(record['outcome']).label
                 endings[label] = endings.get(label, 0) + 1
         cells = []
+        # One that ended before it began counts as not arrived.
+        begun = [r if r['metrics'] else {**r, 'metrics': {'arrived': 0.0}} for r in group]
         for _, metric, form in COLUMNS:
-            # An episode that ended before it began counts as not arrived.
-            value = (sum(r['metrics'].get(metric) or 0.0 for r in group) / count
-                     if metric == 'arrived' else mean(group, metric))
+            value = mean(begun, metric)
             cells.append(form.format(value) if math.isfinite(value) else '-')
         table.append([agent, track, f'{won}/{count}', *cells,
                       ', '.join(f'{n} {label}' for label, n in sorted(endings.items())) or '-'])

@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scoring: metrics from executed trajectories, and the records they are kept in."""
 
-from urbanground_ros.scoring.metrics import ARRIVAL_RADIUS
+from urbanground_ros.scoring.arrival import ARRIVAL_RADIUS
+from urbanground_ros.scoring.arrival import distances_to
+from urbanground_ros.scoring.closures import crossings
+from urbanground_ros.scoring.closures import to_lines
 from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.metrics import Definition
 from urbanground_ros.scoring.metrics import DEFINITIONS
-from urbanground_ros.scoring.metrics import distance_to_goal
 from urbanground_ros.scoring.outcome import FAILURES
 from urbanground_ros.scoring.outcome import NO_RESULTS
 from urbanground_ros.scoring.outcome import Outcome
@@ -20,6 +22,7 @@ from urbanground_ros.scoring.records import RecordError
 from urbanground_ros.scoring.records import rescore
 from urbanground_ros.scoring.records import SCHEMA
 from urbanground_ros.scoring.records import write_record
+from urbanground_ros.scoring.visits import Visits
 
 __all__ = [
     'ARRIVAL_RADIUS',
@@ -33,11 +36,14 @@ __all__ = [
     'RecordError',
     'Settings',
     'StepRecord',
+    'Visits',
     'check_agent_name',
     'compute_metrics',
-    'distance_to_goal',
+    'crossings',
+    'distances_to',
     'episode_id',
     'read_record',
     'rescore',
+    'to_lines',
     'write_record',
 ]

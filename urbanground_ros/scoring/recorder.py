@@ -49,6 +49,10 @@ class Settings:
     max_seconds: float = 200.0
     horizontal_tolerance: float = DEFAULT_HORIZONTAL_TOLERANCE
     vertical_tolerance: float = DEFAULT_VERTICAL_TOLERANCE
+    #: People around the body, where a task has any.
+    pedestrians: int = 60
+    #: Simulated seconds until a closure is disclosed that is not from the start (paper).
+    closure_delay: float = 30.0
 
     def __post_init__(self) -> None:
         """Check the limits.
@@ -56,7 +60,8 @@ class Settings:
         Raises:
             RecordError: one is not positive and finite.
         """
-        for name in ('max_steps', 'max_seconds', 'horizontal_tolerance', 'vertical_tolerance'):
+        for name in ('max_steps', 'max_seconds', 'horizontal_tolerance', 'vertical_tolerance',
+                     'pedestrians', 'closure_delay'):
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise RecordError(f'settings: {name} is {value!r}, expected a positive number')

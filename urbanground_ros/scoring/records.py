@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from urbanground_ros.scoring.recorder import EpisodeRecorder
 
 #: Name and version of the record's format.
-SCHEMA = 'urbanground.episode/1'
+SCHEMA = 'urbanground.episode/2'
 # Stamps count from the start of a city, which no result may depend on.
 _COLUMNS = [name for name in Sample._fields if name != 'stamp_ns']
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks: kinds, the released JSON format, variants, and generators over a region's network."""
 
+from urbanground_ros.tasks.clock import show_time
 from urbanground_ros.tasks.errors import TaskError
 from urbanground_ros.tasks.generate import generate_short_range
 from urbanground_ros.tasks.kinds import Condition
@@ -25,6 +26,7 @@ __all__ = [
     'TaskError',
     'generate_short_range',
     'read_tasks',
+    'show_time',
     'with_condition',
     'with_dynamic_closure',
     'with_pedestrians',

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 import math
@@ -53,7 +54,11 @@ _DAY = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Stop:
-    """A place to visit; `deadline` in seconds since local midnight, of a schedule only."""
+    """A place to visit.
+
+    `deadline` in seconds since local midnight, of a schedule only; None where only the order is
+    known.
+    """
 
     point: GeoPoint
     kind: str = ''
@@ -192,7 +197,8 @@ class Task:
         if self.verification:
             extra['verification'] = dict(self.verification)
         if self.kind.family is Family.SCHEDULE:
-            extra['deadlines'] = [stop.deadline for stop in self.stops]
+            if all(stop.deadline is not None for stop in self.stops):
+                extra['deadlines'] = [stop.deadline for stop in self.stops]
             extra['clock'] = self.clock
         return extra
 
@@ -311,26 +317,28 @@ def _read_schedule(fields: Fields, extra: Fields) -> dict[str, Any]:
     """Read stops, their deadlines and the clock; what is not given is found in the description.
 
     Raises:
-        TaskError: there are not as many deadlines as stops, or they are not in order.
+        TaskError: there are not as many given deadlines as stops, or they are not in order.
     """
     points = [item.placement('target').point for item in fields.items('schedule', ('target',))]
     told = find_times(fields.text('description'))
+    deadlines: Sequence[float | None] = told.appointments
     if 'deadlines' in extra:
         deadlines = extra.numbers('deadlines', len(points), _DAY)
-    else:
-        deadlines = told.appointments
-    if len(deadlines) != len(points) or list(deadlines) != sorted(deadlines):
-        times = ', '.join(map(show_time, deadlines[:10])) or 'none'
+    elif len(deadlines) != len(points):
+        # Its words name others, or none that can be found: the order is all that is known.
+        deadlines = [None] * len(points)
+    known = [deadline for deadline in deadlines if deadline is not None]
+    if known != sorted(known):
         raise TaskError(
-            f'{fields.where}: times of the schedule are {times}, expected {len(points)} in order, '
-            f'in the description or as {EXTRA}.deadlines (seconds since midnight)'
+            f'{fields.where}: times of the schedule are {", ".join(map(show_time, known[:10]))}, '
+            f'expected them in order, in the description or as {EXTRA}.deadlines'
         )
     if 'clock' in extra:
         clock = extra.number('clock', 0, _DAY - 1)
     elif told.now is not None:
         clock = told.now
     else:
-        clock = max(deadlines[0] - LEAD, 0.0)
+        clock = max(known[0] - LEAD, 0.0) if known else Condition.CLEAR.time_of_day
     return {
         'stops': tuple(
             Stop(point, deadline=deadline)

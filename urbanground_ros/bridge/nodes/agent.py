@@ -21,10 +21,12 @@ from urbanground.msg import CityState as CityStateMsg
 from urbanground.msg import EpisodeEvent
 from urbanground.msg import Observation as ObservationMsg
 from urbanground.msg import Task as TaskMsg
+from urbanground.srv import Answer
 
 from urbanground_ros.agents import Agent
 from urbanground_ros.agents import make_agent
 from urbanground_ros.agents import World
+from urbanground_ros.bridge.asking import ask_until_answered
 from urbanground_ros.bridge.asking import PendingGoal
 from urbanground_ros.bridge.convert import action_to
 from urbanground_ros.bridge.convert import brief_from
@@ -102,11 +104,14 @@ class PrivilegedView:
         self._wait(lambda: episode in self._tasks, f'the beginning of episode {episode}')
         task = Task.from_json(json.loads(self._tasks[episode]), f'episode {episode}')
         context = self._regions[task.region or self._region]
-        return World(context.network, context.to_map(task.destination))
+        return World.of(task, context)
 
 
 class AgentRunner:
     """Plays every episode that the door offers, one structured action a turn."""
+
+    #: Wall seconds for an answer to be taken.
+    ANSWER_TIMEOUT = 30.0
 
     def __init__(self, agent: Agent, seed: int, context: Context,
                  view: PrivilegedView | None) -> None:
@@ -123,6 +128,7 @@ class AgentRunner:
                                       latched())
         self.node.create_subscription(ObservationMsg, 'observation', self._observe, latched())
         self._act = ActionClient(self.node, Act, 'act')
+        self._answer = self.node.create_client(Answer, 'answer')
 
     def _observe(self, msg: ObservationMsg) -> None:
         with self._seen:
@@ -140,8 +146,10 @@ class AgentRunner:
             self._agent.begin(brief, self._seed, world)
             while not observation.finished:
                 state = self._view.state(brief.episode, observation.step) if self._view else None
-                action = self._agent.act(observation, state)
-                following = self._take_step(action, observation)
+                if observation.asking:
+                    following = self._give_answer(self._agent.answer(observation), observation)
+                else:
+                    following = self._take_step(self._agent.act(observation, state), observation)
                 if following is None:
                     break
                 observation = following
@@ -160,6 +168,25 @@ class AgentRunner:
                 latest = self._latest.get(observation.episode)
             if latest is None or latest.step != observation.step:
                 return latest
+
+    def _give_answer(self, option: int, observation: Observation) -> Observation | None:
+        """Answer the question; return what is seen then, None when the episode is over.
+
+        Raises:
+            UrbanGroundError: the door takes none.
+        """
+        response = ask_until_answered(self._answer, Answer.Request(option=option),
+                                      self.ANSWER_TIMEOUT, lambda: False)
+        with self._seen:
+            # One that was asked again finds the episode over.
+            if not self._seen.wait_for(lambda: self._over(observation), self.ANSWER_TIMEOUT):
+                raise UrbanGroundError('the door takes no answer'
+                                       + (f': {response.message}' if response else ''))
+            return self._latest.get(observation.episode)
+
+    def _over(self, observation: Observation) -> bool:
+        latest = self._latest.get(observation.episode)
+        return latest is None or latest.finished
 
     def _wait_for_first(self, episode: str) -> Observation | None:
         """Return an episode's first observation; a door amid an episode shows none."""

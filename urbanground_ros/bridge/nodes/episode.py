@@ -52,9 +52,10 @@ from urbanground_ros.bridge.ros_city import RosCity
 from urbanground_ros.bridge.spin import initialized
 from urbanground_ros.bridge.spin import run
 from urbanground_ros.bridge.spin import spinning
+from urbanground_ros.city import ActionError
 from urbanground_ros.city import CityError
 from urbanground_ros.city import Reply
-from urbanground_ros.episode import check_runnable
+from urbanground_ros.episode import check_drivable
 from urbanground_ros.episode import Episode
 from urbanground_ros.episode import Observation
 from urbanground_ros.episode import RegionContext
@@ -111,9 +112,17 @@ class Door:
     else can be read there.
     """
 
-    def __init__(self, domain: int, act: Callable[[Any], Observation | None]) -> None:
-        """Open the domain; `act` executes an action message, or returns None between episodes."""
+    def __init__(self, domain: int, act: Callable[[Any], Observation | None],
+                 answer: Callable[[int], Observation | None]) -> None:
+        """Open the domain.
+
+        Args:
+            domain: Where agents live.
+            act: Executes an action message; returns None between episodes.
+            answer: Takes the index of an option, as `Episode.answer` does; None between episodes.
+        """
         self._act = act
+        self._take_answer = answer
         context = Context()
         self._stack = ExitStack()
         self._stack.enter_context(initialized(context, domain_id=domain))
@@ -154,9 +163,16 @@ class Door:
             observation=observation_to(observation),
         )
 
-    def _answer(self, _: Answer.Request, response: Answer.Response) -> Answer.Response:
-        response.accepted = False
-        response.message = 'this task asks no question'
+    def _answer(self, request: Answer.Request, response: Answer.Response) -> Answer.Response:
+        try:
+            observation = self._take_answer(request.option)
+        except ActionError as error:
+            response.message = str(error)
+            return response
+        response.accepted = observation is not None
+        response.message = 'no episode is running' if observation is None else observation.message
+        if observation is not None:
+            self.show(observation)
         return response
 
     def close(self) -> None:
@@ -299,7 +315,7 @@ class EpisodeNode(Node):
         self._stack.enter_context(
             spinning(self._client, SingleThreadedExecutor(context=self.context))
         )
-        self._door = Door(p['agent_domain'], self._act)
+        self._door = Door(p['agent_domain'], self._act, self._answer)
 
     # -- services -------------------------------------------------------------------------
 
@@ -349,7 +365,6 @@ class EpisodeNode(Node):
                 f'task {task!r} is unknown, {self._p["tasks"]} has '
                 f'{len(self._tasks)} tasks such as {next(iter(self._tasks))}'
             )
-        check_runnable(self._tasks[task])
         return self._tasks[task]
 
     def _context_of(self, task: Task) -> RegionContext:
@@ -382,6 +397,8 @@ class EpisodeNode(Node):
             if drive is None:
                 raise UrbanGroundError(f'track is {request.track!r}, expected vision or robotics')
             task = self._task(request.task)
+            if request.track == 'robotics':
+                check_drivable(task)
             context = self._context_of(task)
             settings = Settings(
                 region=context.name,
@@ -461,8 +478,10 @@ class EpisodeNode(Node):
         return heard
 
     def _show_goal(self, task: Task, context: RegionContext) -> None:
-        """Publish a task's goal; its stamp is 0, for it holds at any time."""
-        goal = task.destination
+        """Publish the goal of a task that has one; its stamp is 0, for it holds at any time."""
+        if task.goal is None:
+            return
+        goal = task.goal
         point = context.to_map(goal)
         pose = PoseStamped()
         pose.header.frame_id = 'map'
@@ -514,12 +533,18 @@ class EpisodeNode(Node):
             time.sleep(0.005)
 
     def _act(self, message: Any) -> Observation | None:
+        return self._take_turn(lambda episode: episode.act(action_from(message)))
+
+    def _answer(self, option: int) -> Observation | None:
+        return self._take_turn(lambda episode: episode.answer(option))
+
+    def _take_turn(self, turn: Callable[[Episode], Observation]) -> Observation | None:
         with self._lock:
             episode = self._episode
             if episode is None or episode.finished or episode.track != 'vision':
                 return None
             try:
-                return episode.act(action_from(message))
+                return turn(episode)
             except CityError as error:
                 self._complain(error)
                 return None
