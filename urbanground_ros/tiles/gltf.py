@@ -327,7 +327,10 @@ class GltfReader:
             table, null = self._table(sets[0]['propertyTable']), sets[0].get('nullFeatureId')
             ids = np.arange(count, dtype=np.float64)
             if 'attribute' in sets[0]:
-                ids = attribute(f'_FEATURE_ID_{sets[0]["attribute"]}')
+                key = f'_FEATURE_ID_{sets[0]["attribute"]}'
+                ids = attribute(key)
+                if ids is None:
+                    raise TilesError(f'{name}: no attribute {key}, expected one')
         if table is None or ids is None:
             return None
         ids = ids.reshape(-1)
