@@ -135,6 +135,8 @@ def test_other_layouts_are_read():
     assert called.table == tuple(Instance('shop', row.name) for row in TABLE)
     unnamed, _ = only(FOUR, properties={'name': None})
     assert unnamed.table == tuple(Instance(row.kind, '') for row in TABLE)
+    absent, _ = only(FOUR, ids={'nullFeatureId': 1})
+    np.testing.assert_array_equal(absent.ids, np.repeat([3, 3, 0, 3], 4))
     # Of another type than strings: as if it were not there.
     numbers, _ = only(FOUR, properties={'kind': {'values': 0}})
     assert {row.kind for row in numbers.table} == {'instance'}
@@ -151,7 +153,8 @@ def test_without_names_there_are_no_features(changes):
 
 
 @pytest.mark.parametrize(('changes', 'said'), [
-    ({'ids': {'nullFeatureId': 7}}, '16 feature ids up to 3, expected 16 below 3'),
+    ({'ids': {'nullFeatureId': 7}, 'table': {'count': 2}}, '16 feature ids from 0 to 3, expected '
+     '16 from 0 to 1'),
     ({'ids': {'propertyTable': 4}}, 'features: damaged'),
     ({'ids': {'attribute': 1}, 'attributes': {'_FEATURE_ID_1': 99}}, 'features: damaged'),
     ({'ids': {'attribute': 1}, 'attributes': {'_FEATURE_ID_1': 0}}, '48 feature ids'),
@@ -185,7 +188,7 @@ def test_the_table_of_a_batched_model_names_its_batches(tmp_path):
     assert len(counts) == 10
     # Each of the ten is a box by itself.
     assert (counts == 24).all()
-    for broken, said in ((b'{"name":["a","b"]}  ', 'feature ids up to 9, expected 240 below 2'),
+    for broken, said in ((b'{"name":["a","b"]}  ', 'from 0 to 9, expected 240 from 0 to 1'),
                          (b'{"name":["a",', 'batch table')):
         warnings = []
         (mesh,) = load_tileset(tileset(tmp_path, b3dm(inner, broken)), frame, warnings)

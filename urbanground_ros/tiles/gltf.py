@@ -334,12 +334,13 @@ class GltfReader:
         if table is None or ids is None:
             return None
         ids = ids.reshape(-1)
-        none = ids == (len(table) if null is None else null)
-        known = none | (ids >= 0) & (ids < len(table))
-        if ids.shape != (count,) or not known.all():
-            raise TilesError(f'{name}: {len(ids)} feature ids up to {ids.max():g}, expected '
-                             f'{count} below {len(table)}')
-        return Features(np.where(none, len(table), ids).astype(np.uint32), table)
+        if null not in (None, len(table)):
+            ids = np.where(ids == null, len(table), ids)
+        low, high = ids.min(initial=0), ids.max(initial=0)
+        if len(ids) != count or not (low == 0 and high <= len(table)):
+            raise TilesError(f'{name}: {len(ids)} feature ids from {low:g} to {high:g}, expected '
+                             f'{count} from 0 to {len(table) - 1}')
+        return Features(ids.astype(np.uint32), table)
 
     def _table(self, index: int) -> Table | None:
         if index not in self._tables:
