@@ -85,6 +85,7 @@ def main() -> None:
         report(f'{width}x{height}: JPEG alone', measure(
             lambda image=image: encode_jpeg(image, 90), 15), 1e3, 'ms')
         report(f'{width}x{height}: depth', measure(city.depth, 10), 1e3, 'ms')
+        report(f'{width}x{height}: instance mask', measure(city.instance_mask, 10), 1e3, 'ms')
         for count, weather in ((100, 'sunny'), (0, 'thunderstorm'), (100, 'thunderstorm')):
             city.load('x', 0, place, Scene(weather, pedestrians=count))
             report(f'{width}x{height}: {count} people, {weather}', measure(city.picture, 10),

@@ -112,7 +112,7 @@ def decoding() -> None:
             continue
         data = file.read_bytes()
         if file.suffix == '.b3dm':
-            data, _ = unwrap_b3dm(data)
+            data = unwrap_b3dm(data).gltf
         faces = sum(len(part.faces) for part in decode_gltf(data).primitives)
         seconds = timed(decode_gltf, data)
         print(f'{kind:20} {1 / seconds:8.1f} tiles/s, {seconds * 1e3:6.1f} ms for '

@@ -44,7 +44,7 @@ LOOSE = {
 def decode(path: Path) -> Scene:
     data = path.read_bytes()
     if path.suffix == '.b3dm':
-        data, _ = unwrap_b3dm(data, path.name)
+        data = unwrap_b3dm(data, path.name).gltf
     return decode_gltf(data, path.name, lambda uri: (path.parent / uri).read_bytes())
 
 

@@ -128,7 +128,7 @@ def test_rtc_center_is_added_after_the_axes_turn():
         '3dtiles_samples/loadersgl_3dtiles/CesiumJS/Batched/BatchedWithRtcCenter/tileset.json'
     ).parent
     placed = batched.parent / 'BatchedWithTransformBox' / 'tileset.json'
-    _, center = unwrap_b3dm((batched / 'batchedWithRtcCenter.b3dm').read_bytes())
+    center = unwrap_b3dm((batched / 'batchedWithRtcCenter.b3dm').read_bytes()).center
     np.testing.assert_allclose(center, (0.1, 0.2, 0.3))
     frame = LocalFrame(*ecef_to_geodetic(read_tileset(placed).transform[:3, 3]))
     shifted = bounds(list(load_tileset(batched / 'tileset.json', frame)))
@@ -143,7 +143,7 @@ def test_legacy_b3dm_headers_are_read(number, header):
         '3dtiles_samples/loadersgl_3dtiles/CesiumJS/Batched/'
         f'BatchedDeprecated{number}/batchedDeprecated{number}.b3dm'
     ).read_bytes()
-    inner, center = unwrap_b3dm(data)
+    inner, center, _ = unwrap_b3dm(data)
     assert inner[:4] == b'glTF'
     assert not center.any()
     assert data.index(b'glTF') >= header

@@ -35,6 +35,7 @@ from urbanground_ros.districts.textures import FRONTS
 from urbanground_ros.districts.textures import panel_uv
 from urbanground_ros.districts.textures import PANELS
 from urbanground_ros.districts.textures import TRIMS
+from urbanground_ros.tiles import Instance
 
 _STOREY = 3.1
 _BAY = 3.2
@@ -90,13 +91,20 @@ class Lot:
     deck: float | None = None
     blocked: tuple[tuple[int, float, float], ...] = ()
     residential: bool = False
+    name: str = ''
+
+    @property
+    def instance(self) -> Instance:
+        """What its walls, shop fronts and roof are of."""
+        return Instance('building', self.name)
 
 
 @dataclass(frozen=True)
 class Bay:
     """A shop bay: plan of its front from left to right seen from outside, and its floor.
 
-    One that is `residential` has no shop; one that is `panelled` may have a panel over it.
+    It is a part of `building`. One that is `residential` has no shop; one that is `panelled`
+    may have a panel over it.
     """
 
     start: FloatArray
@@ -104,6 +112,7 @@ class Bay:
     floor: float
     residential: bool
     panelled: bool
+    building: Instance
 
     @property
     def outward(self) -> FloatArray:
@@ -137,7 +146,8 @@ def lots(plan: StreetPlan, rng: np.random.Generator) -> list[Lot]:
             found += _estate(plan, rng, column, row)
         elif use is Use.PODIUM:
             found += _podium(plan, rng, column, row)
-    return found + _strips(plan, rng)
+    found += _strips(plan, rng)
+    return [replace(lot, name=f'Building {number}') for number, lot in enumerate(found, 1)]
 
 
 def _lot(
@@ -290,12 +300,12 @@ def build_lot(
             _facades(model, rng, lot, (start, end), first, roof, side in lot.fronts)
         lower = wall(start, end, bottom, first)[None]
         for soup in (model.coarse, model.far):
-            soup.add('concrete', lower, metric_uvs(lower, 4.0))
+            soup.add('concrete', lower, metric_uvs(lower, 4.0), lot.instance)
         if side in lot.fronts:
             heights = grades[side]
             bays += _fronts(model.fine, lot, side, (start, end), heights, bottom, first)
         else:
-            model.fine.add('concrete', lower, metric_uvs(lower, 4.0))
+            model.fine.add('concrete', lower, metric_uvs(lower, 4.0), lot.instance)
         if roof > first:
             _ledge(model.fine, start, end, first)
             _coolers(model.fine, rng, start, end, first, lot.storeys)
@@ -322,7 +332,7 @@ def _facades(
         share = max(1, round(length / count / _BAY)) / 4
         uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)]) * (share, lot.storeys / 4)
         for soup in (model.fine, model.coarse, model.far):
-            soup.add(f'facade{style}', wall(left, right, first, roof), uvs)
+            soup.add(f'facade{style}', wall(left, right, first, roof), uvs, lot.instance)
 
 
 def _fronts(
@@ -346,11 +356,12 @@ def _fronts(
             band = wall(cuts[k], cuts[k + 1], bottom, first)[None]
         else:
             bays.append(Bay(
-                cuts[k], cuts[k + 1], float(floors[k]), lot.residential, panelled
+                cuts[k], cuts[k + 1], float(floors[k]), lot.residential, panelled,
+                lot.instance,
             ))
             soup.paint('charcoal', wall(cuts[k], cuts[k + 1], bottom, bays[-1].floor))
             band = wall(cuts[k], cuts[k + 1], bays[-1].floor + _FRONT, first)[None]
-        soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2))
+        soup.add(f'tile_{lot.trim}', band, metric_uvs(band, 1.2), lot.instance)
     return bays
 
 
@@ -388,7 +399,7 @@ def _roof(
 ) -> None:
     quad = np.column_stack([corners, np.full(4, roof)])[None]
     for soup in (model.fine, model.coarse, model.far):
-        soup.add('roof', quad, metric_uvs(quad, 6.0))
+        soup.add('roof', quad, metric_uvs(quad, 6.0), lot.instance)
     soup = model.fine
     for k in range(4):
         start, end = corners[k], corners[k - 3]
@@ -461,7 +472,7 @@ def build_fronts(
         quad = wall(bay.start, bay.end, bay.floor, bay.floor + _FRONT)
         if bay.panelled and rng.random() < _PANEL_SHARE:
             _panel(soup, bay, int(rng.integers(PANELS)))
-        soup.add('fronts', quad, front_uv(kind))
+        soup.add('fronts', quad, front_uv(kind), bay.building)
 
 
 def _panel(soup: Soup, bay: Bay, number: int) -> None:
@@ -492,13 +503,13 @@ def build_sign(
     half = min(width * 0.48, 2.15)
     board = prism(bar(centre - along * half, centre + along * half, 0.2), low, high)
     # The first side of a bar is at its right: outward.
-    soup.add(material, board[0], fascia)
+    soup.add(material, board[0], fascia, sign.shop.sign)
     soup.paint('charcoal', board[1:])
     root = bay.front(0.0) - along * (width / 2 - 0.35)
     arm = prism(
         bar(root + bay.outward * 0.2, root + bay.outward * 1.4, 0.12),
         bay.floor + _BLADE_BOTTOM, bay.floor + _BLADE_TOP,
     )
-    soup.add(material, arm[[0, 2]], np.stack([blade, blade]))
+    soup.add(material, arm[[0, 2]], np.stack([blade, blade]), sign.shop.sign)
     edges = arm[[1, 3, 4, 5]]
     soup.add('palette', edges, np.broadcast_to(palette_uv('charcoal'), (4, 4, 2)))

@@ -6,27 +6,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from urbanground_ros.districts.soup import FloatArray
+from urbanground_ros.districts.soup import Quads
 
 # Nearer than this to a line a corner is on it (m).
 _TOUCH = 1e-6
 
 
-def cut(
-    corners: FloatArray, uvs: FloatArray, axis: int, line: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return quads (K, 4, 3), and their UVs (K, 4, 2), of which none crosses a line.
+def cut(quads: Quads, axis: int, line: float) -> Quads:
+    """Return quads of which none crosses a line.
 
     The line is where the coordinate `axis` is `line`. What is cut becomes triangles and quads
     of the two triangles that a quad is drawn as; a triangle has its last corner twice.
     """
+    corners, uvs, of = quads
     side = corners[..., axis] - line
     crosses = (side.min(axis=1) < -_TOUCH) & (side.max(axis=1) > _TOUCH)
     if not crosses.any():
-        return corners, uvs
+        return quads
     # A corner with its texture coordinates: everything is linear along an edge.
     whole = np.concatenate([corners, uvs], axis=-1)
     halves = whole[crosses][:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3, 5)
+    of_halves = np.repeat(of[crosses], 2)
     parts = [whole[~crosses]]
     side = halves[..., axis] - line
     split = (side.min(axis=1) < -_TOUCH) & (side.max(axis=1) > _TOUCH)
@@ -45,4 +45,5 @@ def cut(
     parts.append(np.stack([tip, to_right, to_left, to_left], axis=1))
     parts.append(np.stack([to_right, right, left, to_left], axis=1))
     result = np.concatenate(parts)
-    return result[..., :3], result[..., 3:]
+    of_parts = [of[~crosses], of_halves[~split], *[of_halves[split]] * 2]
+    return Quads(result[..., :3], result[..., 3:], np.concatenate(of_parts))

@@ -27,6 +27,7 @@ from urbanground_ros.districts.soup import prism
 from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.soup import square
 from urbanground_ros.districts.textures import plate_uv
+from urbanground_ros.tiles import Instance
 
 _WALL = 3.0
 _RAILING = 1.4
@@ -234,15 +235,16 @@ def _name_post(soup: Soup, plan: StreetPlan, i: int, j: int, side: int) -> None:
     inward = plan.xy(north.at, east.at) - foot[:2]
     street_lamp(soup, foot, inward / np.linalg.norm(inward))
     names = len(plan.district.north) + len(plan.district.east)
-    for row, low, ahead in (
-        (len(plan.district.north) + j, 2.55, plan.xy(u + side, v)),
-        (i, 2.95, plan.xy(u, v + side)),
+    for row, street, low, ahead in (
+        (len(plan.district.north) + j, east, 2.55, plan.xy(u + side, v)),
+        (i, north, 2.95, plan.xy(u, v + side)),
     ):
         along = ahead - foot[:2]
         along = along / np.linalg.norm(along)
         board = bar(foot[:2] + along * 0.07, foot[:2] + along * 1.75, 0.06)
         quads = prism(board, foot[2] + low, foot[2] + low + 0.36)
-        soup.add('plates', quads[[0, 2]], np.stack([plate_uv(row, names)] * 2))
+        soup.add('plates', quads[[0, 2]], np.stack([plate_uv(row, names)] * 2),
+                 Instance('plate', street.name))
         soup.paint('charcoal', quads[[1, 3, 4, 5]])
 
 

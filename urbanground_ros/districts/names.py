@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from urbanground_ros.tiles import Instance
+
 
 class Shop(NamedTuple):
     """A shop: type in the vocabulary of places, names, opening hours as written in files."""
@@ -18,6 +20,11 @@ class Shop(NamedTuple):
     name_tc: str
     opens: str
     closes: str
+
+    @property
+    def sign(self) -> Instance:
+        """What its sign is called, as the place is."""
+        return Instance('sign', self.name)
 
 
 CHING_LAM_SHOPS = (

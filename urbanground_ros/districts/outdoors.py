@@ -101,5 +101,5 @@ def build_post_sign(soup: Soup, material: str, sign: PostSign, fascia: FloatArra
     soup.paint('steel', prism(post, foot[2] - 0.4, foot[2] + 3.3))
     board = bar(foot[:2] - along * 1.15, foot[:2] + along * 1.15, 0.16)
     quads = prism(board, foot[2] + 2.75, foot[2] + 3.25)
-    soup.add(material, quads[[0, 2]], np.stack([fascia, fascia]))
+    soup.add(material, quads[[0, 2]], np.stack([fascia, fascia]), sign.shop.sign)
     soup.paint('charcoal', quads[[1, 3, 4, 5]])

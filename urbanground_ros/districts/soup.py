@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from dataclasses import field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from numpy.typing import NDArray
 
+from urbanground_ros.tiles.mesh import Instance
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import unit
 
@@ -24,18 +26,34 @@ PALETTE = (
 """Plain colours, by name: the cells of the palette texture from left to right, 4 in a row."""
 
 
+class Quads(NamedTuple):
+    """Corners (K, 4, 3) metres, UVs (K, 4, 2) with v up, and which instance each is of (K,).
+
+    The instance is a number in its soup, -1 for none.
+    """
+
+    corners: FloatArray
+    uvs: FloatArray
+    of: NDArray[np.int64]
+
+
 class Soup:
     """Quads by material, corners counter-clockwise seen from outside; and the lamps there."""
 
     def __init__(self) -> None:
-        self._corners: dict[str, list[FloatArray]] = defaultdict(list)
-        self._uvs: dict[str, list[FloatArray]] = defaultdict(list)
+        self._parts: dict[str, list[Quads]] = defaultdict(list)
+        self._instances: dict[Instance, int] = {}
         self.lamps: list[Lamp] = []
 
-    def add(self, material: str, corners: ArrayLike, uvs: ArrayLike) -> None:
-        """Add quads: corners (..., 4, 3) metres, UVs (..., 4, 2) with v up."""
-        self._corners[material].append(np.asarray(corners, np.float64).reshape(-1, 4, 3))
-        self._uvs[material].append(np.asarray(uvs, np.float64).reshape(-1, 4, 2))
+    def add(
+        self, material: str, corners: ArrayLike, uvs: ArrayLike, of: Instance | None = None
+    ) -> None:
+        """Add quads of an instance: corners (..., 4, 3) metres, UVs (..., 4, 2) with v up."""
+        corners = np.asarray(corners, np.float64).reshape(-1, 4, 3)
+        number = -1 if of is None else self._instances.setdefault(of, len(self._instances))
+        self._parts[material].append(Quads(
+            corners, np.asarray(uvs, np.float64).reshape(-1, 4, 2),
+            np.full(len(corners), number)))
 
     def paint(self, color: str, corners: ArrayLike) -> None:
         """Add quads of one plain colour of `PALETTE`."""
@@ -47,12 +65,17 @@ class Soup:
         x, y, z = (round(float(part), 3) for part in np.asarray(position))
         self.lamps.append(lamp._replace(position=(x, y, z)))
 
-    def materials(self) -> dict[str, tuple[FloatArray, FloatArray]]:
-        """Return corners (K, 4, 3) and UVs (K, 4, 2) by material, in order of name."""
+    def materials(self) -> dict[str, Quads]:
+        """Return the quads by material, in order of name."""
         return {
-            name: (np.concatenate(self._corners[name]), np.concatenate(self._uvs[name]))
-            for name in sorted(self._corners)
+            name: Quads(*map(np.concatenate, zip(*parts, strict=True)))
+            for name, parts in sorted(self._parts.items())
         }
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        """The instances that there are quads of, by their numbers."""
+        return tuple(self._instances)
 
 
 @dataclass(frozen=True)

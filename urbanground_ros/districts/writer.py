@@ -40,6 +40,7 @@ from urbanground_ros.districts.plan import StreetPlan
 from urbanground_ros.districts.plans import shops_of
 from urbanground_ros.districts.soup import FloatArray
 from urbanground_ros.districts.soup import Model
+from urbanground_ros.districts.soup import Quads
 from urbanground_ros.districts.soup import Soup
 from urbanground_ros.districts.structures import build_structures
 from urbanground_ros.districts.textures import facade_texture
@@ -62,6 +63,8 @@ from urbanground_ros.geo import save_places
 from urbanground_ros.tiles import Emission
 from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import encode_image
+from urbanground_ros.tiles import Features
+from urbanground_ros.tiles import Instance
 from urbanground_ros.tiles import Lamp
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles.mesh import unit
@@ -241,19 +244,22 @@ def _write_tiles(
     Every content has coordinates about its own middle.
     """
     full, half, quarter = (_Pictures(folder, textures, step) for step in (1, 2, 4))
-    root = _tile(folder, 'root.glb', model.far.materials(), [], quarter, np.zeros(3), _FAR_ERROR)
+    root = _tile(folder, 'root.glb', model.far.materials(), model.far.instances, [], quarter,
+                 np.zeros(3), _FAR_ERROR)
     children = []
     levels = [_split(soup, grid) for soup in (model.coarse, model.fine)]
     lamps = [_split_lamps(soup, grid) for soup in (model.coarse, model.fine)]
     for tile in range(len(grid)):
         report(0.45 + 0.5 * tile / len(grid), f'tile {tile + 1} of {len(grid)}')
         coarse, fine = (level[tile] for level in levels)
-        points = np.concatenate([corners.reshape(-1, 3) for corners, _ in fine.values()])
+        points = np.concatenate([quads.corners.reshape(-1, 3) for quads in fine.values()])
         centre = np.round((points.min(axis=0) + points.max(axis=0)) / 2)
         name = grid.name(tile)
         few, all_lamps = (level[tile] for level in lamps)
-        leaf = _tile(folder, f'fine_{name}.glb', fine, all_lamps, full, centre, 0.0)
-        child = _tile(folder, f'coarse_{name}.glb', coarse, few, half, centre, _COARSE_ERROR)
+        leaf = _tile(folder, f'fine_{name}.glb', fine, model.fine.instances, all_lamps, full,
+                     centre, 0.0)
+        child = _tile(folder, f'coarse_{name}.glb', coarse, model.coarse.instances, few, half,
+                      centre, _COARSE_ERROR)
         # The child shares the parent's coordinates.
         del leaf['transform']
         child['children'] = [leaf]
@@ -289,8 +295,8 @@ class _Pictures:
         """Return the texture of a material."""
         return self._write(name, self._textures[name])
 
-    def emission(self, name: str, corners: FloatArray, uvs: FloatArray) -> Emission | None:
-        """Return what the quads (K, 4, 3) of a material give off after dark."""
+    def emission(self, name: str, quads: Quads) -> Emission | None:
+        """Return what the quads of a material give off after dark."""
         texture = self._lit.get(name)
         if texture is None:
             return None
@@ -299,9 +305,10 @@ class _Pictures:
         own = None
         if name.startswith('facade'):
             # Whole repeats of the facade apart, so that no two walls have the same windows lit.
-            spot = np.floor(corners[:, 0, 0] * 1.7 + corners[:, 0, 1] * 2.3) % 16
+            first = quads.corners[:, 0]
+            spot = np.floor(first[:, 0] * 1.7 + first[:, 1] * 2.3) % 16
             shift = np.stack([spot % 4, spot // 4], axis=-1)[:, None]
-            own = ((uvs + shift) / 4).reshape(-1, 2).astype(np.float32)
+            own = ((quads.uvs + shift) / 4).reshape(-1, 2).astype(np.float32)
         return Emission((factor, factor, factor), lit, own)
 
     def _write(self, name: str, texture: Texture) -> Texture:
@@ -312,18 +319,18 @@ class _Pictures:
         return texture
 
 
-_Parts = dict[str, tuple[FloatArray, FloatArray]]
+_Parts = dict[str, Quads]
 
 
 def _split(soup: Soup, grid: _Grid) -> list[_Parts]:
     """Return the quads of every tile, by material, cut where they reach into another."""
     parts: list[_Parts] = [{} for _ in range(len(grid))]
-    for name, (corners, uvs) in soup.materials().items():
+    for name, quads in soup.materials().items():
         for axis, line in grid.lines():
-            corners, uvs = cut(corners, uvs, axis, line)
-        tiles = grid.tile_of(corners[..., :2].mean(axis=1))
+            quads = cut(quads, axis, line)
+        tiles = grid.tile_of(quads.corners[..., :2].mean(axis=1))
         for tile in np.unique(tiles):
-            parts[tile][name] = corners[tiles == tile], uvs[tiles == tile]
+            parts[tile][name] = Quads(*(column[tiles == tile] for column in quads))
     return parts
 
 
@@ -352,17 +359,24 @@ def _tile(
     folder: Path,
     file: str,
     parts: _Parts,
+    instances: tuple[Instance, ...],
     lamps: list[Lamp],
     pictures: _Pictures,
     centre: FloatArray,
     error: float,
 ) -> dict[str, Any]:
     """Write one content and return its tile."""
-    meshes = [
-        _mesh(name, corners - centre, uvs, pictures.get(name),
-              pictures.emission(name, corners, uvs))
-        for name, (corners, uvs) in parts.items()
-    ]
+    here = np.unique(np.concatenate([quads.of for quads in parts.values()]))
+    here = here[here >= 0]
+    table = tuple(instances[number] for number in here)
+    meshes = []
+    for name, quads in parts.items():
+        features = None
+        if (quads.of >= 0).any():
+            rows = np.where(quads.of < 0, len(here), np.searchsorted(here, quads.of))
+            features = Features(np.repeat(rows, 4).astype(np.uint32), table)
+        meshes.append(_mesh(name, quads.corners - centre, quads.uvs, pictures.get(name),
+                            pictures.emission(name, quads), features))
     placed = (np.array(lamp.position) - centre for lamp in lamps)
     meshes[0] = replace(meshes[0], lamps=tuple(
         lamp._replace(position=tuple(np.round(place, 3).tolist()))
@@ -383,7 +397,8 @@ def _volume(low: FloatArray, high: FloatArray) -> dict[str, Any]:
 
 
 def _mesh(
-    name: str, corners: FloatArray, uvs: FloatArray, texture: Texture, emission: Emission | None
+    name: str, corners: FloatArray, uvs: FloatArray, texture: Texture, emission: Emission | None,
+    features: Features | None,
 ) -> TileMesh:
     """Return quads as triangles with flat normals, without those of no area."""
     count = len(corners)
@@ -402,6 +417,7 @@ def _mesh(
         faces=faces[area > 1e-9],
         texture=texture,
         emission=emission,
+        features=features,
     )
 
 

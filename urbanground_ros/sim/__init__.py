@@ -9,6 +9,7 @@ from urbanground_ros.sim.city import Listener
 from urbanground_ros.sim.collision import CollisionWorld
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.mapview import MapView
+from urbanground_ros.sim.mask import InstanceMask
 from urbanground_ros.sim.overview import draw_overview
 from urbanground_ros.sim.region import CityRegion
 from urbanground_ros.sim.region import open_region
@@ -21,6 +22,7 @@ __all__ = [
     'CollisionWorld',
     'Embodiment',
     'HeadlessCity',
+    'InstanceMask',
     'Listener',
     'MapView',
     'RosTcpFront',

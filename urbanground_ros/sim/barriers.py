@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from urbanground_ros.tiles import Instance
 from urbanground_ros.tiles import TileMesh
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[np.float64]
 
+#: What all barriers are an instance of.
+BARRIER = Instance('barrier', '')
 #: A barrier's length, height, thickness and foot, and the gap to the next one (m).
 LENGTH, HEIGHT, THICKNESS, FOOT = 1.4, 1.05, 0.12, 0.18
 GAP = 0.25

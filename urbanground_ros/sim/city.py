@@ -13,6 +13,7 @@ import math
 import struct
 import threading
 from typing import Protocol
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,7 @@ from urbanground_ros.sim.collision import CollisionWorld
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.mapview import draw_marks
 from urbanground_ros.sim.mapview import MapView
+from urbanground_ros.sim.mask import InstanceMask
 from urbanground_ros.sim.people import Crowd
 from urbanground_ros.sim.people import People
 from urbanground_ros.sim.people import TICKS_PER_CHOICE
@@ -48,6 +50,7 @@ from urbanground_ros.sim.region import open_region
 from urbanground_ros.sim.region import STRIDE
 from urbanground_ros.sim.renderer import encode_jpeg
 from urbanground_ros.sim.renderer import open_renderer
+from urbanground_ros.sim.renderer import Renderer
 from urbanground_ros.sim.scan import measure
 from urbanground_ros.sim.sun import DEFAULT_DATE
 from urbanground_ros.sim.sun import sun_direction
@@ -73,6 +76,7 @@ MAP_LIGHT = replace(lighting(WEATHERS['sunny'], (0.208, -0.335, 0.919)), haze=0.
 
 _IN_RAIN = EventKind.RAIN_IN, 'came into the rain'
 _OUT_OF_RAIN = EventKind.RAIN_OUT, 'came out of the rain'
+_Sensed = TypeVar('_Sensed')
 _BEARING = {'forward': 0.0, 'left': math.pi / 2, 'backward': math.pi, 'right': -math.pi / 2}
 
 
@@ -349,12 +353,15 @@ class HeadlessCity:
 
         NaN where nothing is; None where the city has no depth.
         """
-        if self._renderer is None or self._region is None or not self._renderer.has_depth:
-            return None
-        body = self._body
-        self._show(self._renderer.camera(tuple(body.eye()), body.yaw, body.pitch))
-        return self._renderer.depth(tuple(body.eye()), body.yaw, body.pitch,
-                                    self._crowd.now() if self._crowd else None)
+        return self._sensed(Renderer.depth)
+
+    def instance_mask(self) -> InstanceMask | None:
+        """Return which thing each pixel of a first-person picture shows now.
+
+        None where the city has no depth. It is for verification: no message or observation
+        has it.
+        """
+        return self._sensed(Renderer.instance_mask)
 
     def scan(self) -> np.ndarray:
         """Return the ranges of a planar laser scan now; see `urbanground_ros.sim.scan`."""
@@ -490,6 +497,14 @@ class HeadlessCity:
         assert self._region is not None
         assert self._renderer is not None
         self._renderer.show(self._region.tiles.update(camera, wait=True).meshes)
+
+    def _sensed(self, measure: Callable[..., _Sensed]) -> _Sensed | None:
+        """Return what a method of the renderer measures from the eye, None where it cannot."""
+        if self._renderer is None or self._region is None or not self._renderer.has_depth:
+            return None
+        view = tuple(self._body.eye()), self._body.yaw, self._body.pitch
+        self._show(self._renderer.camera(*view))
+        return measure(self._renderer, *view, self._crowd.now() if self._crowd else None)
 
     def _note_contact(self) -> None:
         """Count one contact an approach: it lasts until the body is a radius away from it."""

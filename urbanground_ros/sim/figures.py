@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from urbanground_ros.tiles import Features
+from urbanground_ros.tiles import Instance
 from urbanground_ros.tiles import TileMesh
 
 if TYPE_CHECKING:
@@ -51,8 +53,9 @@ def animate(people: People) -> TileMesh:
     """Return the mesh of a crowd of one or more, in the map frame, its uvs into `palette()`."""
     swings = _swings(people)
     cos_h, sin_h = np.cos(people.headings)[:, None], np.sin(people.headings)[:, None]
-    positions, normals, uvs, faces = [], [], [], []
+    positions, normals, uvs, faces, whose = [], [], [], [], []
     count = 0
+    everybody = np.arange(len(people.ids), dtype=np.uint32)
     rows = (mixed(people.ids) % OUTFITS + 0.5) / OUTFITS
     for part in _figure():
         x, y, z, nx, ny, nz = (
@@ -72,13 +75,20 @@ def animate(people: People) -> TileMesh:
             (cos_h * nx - sin_h * ny, sin_h * nx + cos_h * ny, nz), axis=-1).reshape(-1, 3))
         uvs.append(np.column_stack((
             np.full(x.size, (part.column + 0.5) / 8), np.repeat(rows, x.shape[1]))))
-        starts = count + np.arange(len(people.ids), dtype=np.uint32) * len(part.positions)
+        whose.append(np.repeat(everybody, x.shape[1]))
+        starts = count + everybody * len(part.positions)
         faces.append((starts[:, None, None] + part.faces).reshape(-1, 3))
         count += x.size
     return TileMesh('people', np.concatenate(positions).astype(np.float32),
                     np.concatenate(normals).astype(np.float32),
                     np.concatenate(uvs).astype(np.float32),
-                    np.concatenate(faces).astype(np.uint32))
+                    np.concatenate(faces).astype(np.uint32),
+                    features=Features(np.concatenate(whose), names(people)))
+
+
+def names(people: People) -> tuple[Instance, ...]:
+    """Return everybody as an instance, called by his number."""
+    return tuple(Instance('person', str(number)) for number in people.ids.tolist())
 
 
 @cache

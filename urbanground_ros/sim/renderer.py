@@ -58,9 +58,11 @@ from panda3d.core import WindowProperties
 
 from urbanground_ros.sim.avatars import Avatar
 from urbanground_ros.sim.avatars import place
+from urbanground_ros.sim.barriers import BARRIER
 from urbanground_ros.sim.barriers import barriers
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.figures import animate
+from urbanground_ros.sim.figures import names
 from urbanground_ros.sim.figures import palette
 from urbanground_ros.sim.lamplight import CELL
 from urbanground_ros.sim.lamplight import LampField
@@ -68,11 +70,14 @@ from urbanground_ros.sim.lamplight import REACH
 from urbanground_ros.sim.lamplight import SIZE
 from urbanground_ros.sim.mapview import MapView
 from urbanground_ros.sim.mapview import STANDOFF
+from urbanground_ros.sim.mask import InstanceMask
+from urbanground_ros.sim.mask import label
 from urbanground_ros.sim.weather import Lighting
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
 from urbanground_ros.tiles import Camera as TileCamera
 from urbanground_ros.tiles import Emission
+from urbanground_ros.tiles import Instance
 from urbanground_ros.tiles import TileMesh
 
 if TYPE_CHECKING:
@@ -96,6 +101,8 @@ LAMP_EXPOSURE = 0.036
 #: What is drawn in an order that always is the same, for where two faces meet: by default it
 #: would follow from where things are in memory.
 CITY_BIN = 'city'
+#: So many can be told apart by the colours of a mask.
+MOST_INSTANCES = 1 << 24
 #: Colour around the city on the map, sRGB from 0 to 1.
 MAP_GROUND = (0.86, 0.88, 0.90)
 
@@ -194,6 +201,28 @@ void main() { gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex; }
 """
 _SHADOW_FRAGMENT = """#version 150
 void main() {}
+"""
+# With FEATURES, the vertices tell what they belong to.
+_MASK_VERTEX = """
+uniform mat4 p3d_ModelViewProjectionMatrix;
+uniform float first;
+in vec4 p3d_Vertex;
+flat out int row;
+#ifdef FEATURES
+in float feature;
+#endif
+void main() {
+  gl_Position = p3d_ModelViewProjectionMatrix * p3d_Vertex;
+  row = int(first);
+#ifdef FEATURES
+  row += int(feature);
+#endif
+}
+"""
+_MASK_FRAGMENT = """
+flat in int row;
+out vec4 color;
+void main() { color = vec4(row & 255, (row >> 8) & 255, (row >> 16) & 255, 255) / 255.0; }
 """
 _RAIN_VERTEX = _SHADOW_VERTEX
 _RAIN_FRAGMENT = """#version 150
@@ -391,6 +420,7 @@ class Renderer:
         self._avatars = avatars
         if not avatars:
             self._people.setTexture(_palette())
+            self._people.setTag('mask', 'FEATURES')
         self._people.hide(SHADOW_MASK)
         self._rain = self._root.attachNewNode(GeomNode('rain'))
         self._rain.hide(SHADOW_MASK)
@@ -406,9 +436,11 @@ class Renderer:
         self._target = self._stage.take(GraphicsOutput.RTPColor, width, height, self._camera)
         self._target.buffer.setClearColorActive(True)
         if self._shaded:
-            self._by_day, self._by_night = _city_shader(), _city_shader('NIGHT')
-            self._glowing = {name: _shaded(_city_shader('NIGHT', name))
-                             for name in ('GLOW', 'GLOW_ALIKE')}
+            self._by_day, self._by_night = (_shader(_CITY_VERTEX, _CITY_FRAGMENT, *names)
+                                            for names in ((), ('NIGHT',)))
+            self._glowing = {
+                name: _shaded(_shader(_CITY_VERTEX, _CITY_FRAGMENT, 'NIGHT', name))
+                for name in ('GLOW', 'GLOW_ALIKE')}
             self._camera.node().setTagStateKey('glow')
             self._city.setShader(self._by_day)
             self._city.setShaderInput('unlit', 0.0)
@@ -419,6 +451,14 @@ class Renderer:
             self._rain.setShader(Shader.make(Shader.SL_GLSL, _RAIN_VERTEX, _RAIN_FRAGMENT))
             self._sky = _sky(self._root)
             self._shadows = _Shadows(self._stage, self._root)
+            # Below the other one, it looks where that does.
+            self._mask_camera = self._camera.attachNewNode(Camera('mask', self._perspective))
+            mask = self._mask_camera.node()
+            mask.setInitialState(_shaded(_shader(_MASK_VERTEX, _MASK_FRAGMENT), 1))
+            mask.setTagStateKey('mask')
+            mask.setTagState('FEATURES', _shaded(
+                _shader(_MASK_VERTEX, _MASK_FRAGMENT, 'FEATURES'), 1))
+            self._root.setShaderInput('first', 0.0)
         else:
             self._ambient = self._city.attachNewNode(AmbientLight('sky'))
             self._sunlight = self._city.attachNewNode(DirectionalLight('sun'))
@@ -482,7 +522,7 @@ class Renderer:
 
     @property
     def has_depth(self) -> bool:
-        """Whether it measures depth."""
+        """Whether it measures depth, and masks instances."""
         return self._shaded
 
     def depth(self, eye: tuple[float, float, float], yaw: float, pitch: float,
@@ -491,23 +531,24 @@ class Renderer:
 
         The view is that of `first_person`; NaN where nothing is.
         """
-        self._show_people(people)
-        self._show_rain(None)
-        self._sky.hide()
-        self._camera.node().setLens(self._perspective)
-        self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
-        target = self._stage.take(GraphicsOutput.RTPDepth, self.width, self.height, self._camera)
-        try:
-            self._stage.draw(target)
-            data = target.texture.getRamImage()
-            if not data:
-                raise SimError('renderer: gives no depth')
-            z = np.frombuffer(data, np.float32).reshape(self.height, self.width)[::-1]
-        finally:
-            self._stage.give_back(target)
+        self._aim(eye, yaw, pitch, people)
+        z = self._measure(GraphicsOutput.RTPDepth, self._camera).view(np.float32)[..., 0]
         # The depth buffer holds 1/distance, from 0 at the near plane to 1 at the far one.
         metres = NEAR * FAR / (FAR - z.astype(np.float64) * (FAR - NEAR))
         return np.where(z < 1.0, metres, np.nan).astype(np.float32)
+
+    def instance_mask(self, eye: tuple[float, float, float], yaw: float, pitch: float,
+                      people: People | None = None) -> InstanceMask:
+        """Return which thing each pixel of `first_person` shows, rain and sky aside.
+
+        Raises:
+            SimError: there are more things than its colours.
+        """
+        self._aim(eye, yaw, pitch, people)
+        table = self._number(people)
+        blue, green, red = np.moveaxis(self._measure(
+            GraphicsOutput.RTPColor, self._mask_camera)[..., :3].astype(np.int32), -1, 0)
+        return label(red + (green << 8) + (blue << 16), table)
 
     def overhead(self, view: MapView, light: Lighting) -> np.ndarray:
         """Return the city on the map, RGB of shape (height, width, 3), without marks."""
@@ -536,6 +577,51 @@ class Renderer:
             self._stage.give_back(self._shadows.target)
         self._stage.draw()  # the context lets go of things as a frame begins
 
+    def _aim(self, eye: tuple[float, float, float], yaw: float, pitch: float,
+             people: People | None) -> None:
+        """Look as `first_person` does, at nothing but surfaces."""
+        self._show_people(people)
+        self._show_rain(None)
+        self._sky.hide()
+        self._camera.node().setLens(self._perspective)
+        self._camera.setPosHpr(*eye, math.degrees(yaw) - 90.0, math.degrees(pitch), 0.0)
+
+    def _measure(self, plane: int, camera: NodePath) -> np.ndarray:
+        """Return what a plane has of a camera's view, bytes (height, width, of a pixel)."""
+        target = self._stage.take(plane, self.width, self.height, camera)
+        target.buffer.setClearColor(Vec4(0, 0, 0, 0))
+        target.buffer.setClearColorActive(plane == GraphicsOutput.RTPColor)
+        try:
+            self._stage.draw(target)
+            data = target.texture.getRamImage()
+            if not data:
+                raise SimError('renderer: gives no measurement')
+            return np.frombuffer(data, np.uint8).reshape(self.height, self.width, -1)[::-1].copy()
+        finally:
+            self._stage.give_back(target)
+
+    def _number(self, people: People | None) -> list[Instance | None]:
+        """Give all that is shown rows of a table, and return it."""
+        table: list[Instance | None] = [None]
+        firsts: dict[int, int] = {}
+        for mesh, node in self._shown.items():
+            if mesh.features is not None:
+                rows = mesh.features.table
+                if id(rows) not in firsts:
+                    firsts[id(rows)] = len(table)
+                    table += [*rows, None]
+                node.setShaderInput('first', float(firsts[id(rows)]))
+        self._people.setShaderInput('first', float(len(table)))
+        for row, person in enumerate(self._people.getChildren(), len(table)):
+            person.setShaderInput('first', float(row))
+        table += names(people) if people is not None else ()
+        self._closures.setShaderInput('first', float(len(table)))
+        table.append(BARRIER)
+        if len(table) > MOST_INSTANCES:
+            raise SimError(f'renderer: shows {len(table)} instances, expected at most '
+                           f'{MOST_INSTANCES}')
+        return table
+
     def _node(self, mesh: TileMesh) -> NodePath:
         """Return the node of a mesh; it is kept as long as the mesh is."""
         if mesh in self._nodes:
@@ -550,6 +636,8 @@ class Renderer:
             path.setShaderInput('unlit', float(mesh.unlit))
             if mesh.emission is not None:
                 self._let_glow(path, mesh, mesh.emission)
+            if mesh.features is not None:
+                path.setTag('mask', 'FEATURES')
         elif mesh.unlit:
             path.setLightOff()
         return path
@@ -714,16 +802,16 @@ def _stage(library: str) -> _Stage:
     return _Stage(engine, pipe, host)
 
 
-def _city_shader(*names: str) -> Shader:
-    """Return the shader of the city with these names defined."""
+def _shader(vertex: str, fragment: str, *names: str) -> Shader:
+    """Return a shader with these names defined."""
     head = '\n'.join(('#version 150', *(f'#define {name}' for name in names)))
-    return Shader.make(Shader.SL_GLSL, head + _CITY_VERTEX, head + _CITY_FRAGMENT)
+    return Shader.make(Shader.SL_GLSL, head + vertex, head + fragment)
 
 
-def _shaded(shader: Shader) -> RenderState:
+def _shaded(shader: Shader, priority: int = 0) -> RenderState:
     """Return the state that only sets a shader."""
     node = NodePath('state')
-    node.setShader(shader)
+    node.setShader(shader, priority)
     return node.getState()
 
 
@@ -739,14 +827,21 @@ def _map_texture() -> Texture:
 
 
 @cache
-def _glow_format() -> GeomVertexFormat:
-    """Return a vertex format with coordinates for the emission as its last column."""
-    array = GeomVertexArrayFormat()
-    for name, size, contents in (('vertex', 3, Geom.CPoint), ('normal', 3, Geom.CNormal),
-                                 ('texcoord', 2, Geom.CTexcoord),
-                                 ('glow_uv', 2, Geom.CTexcoord)):
-        array.addColumn(InternalName.make(name), size, Geom.NTFloat32, contents)
-    return GeomVertexFormat.registerFormat(GeomVertexFormat(array))
+def _format(glow: bool, features: bool) -> GeomVertexFormat:
+    """Return a vertex format, with coordinates for the emission as its last column.
+
+    Features are an array of their own, which pictures do not touch.
+    """
+    columns = [('vertex', 3, Geom.CPoint), ('normal', 3, Geom.CNormal),
+               ('texcoord', 2, Geom.CTexcoord), ('glow_uv', 2, Geom.CTexcoord)]
+    form = GeomVertexFormat()
+    for part in (columns[:4 if glow else 3], [('feature', 1, Geom.COther)] if features else []):
+        array = GeomVertexArrayFormat()
+        for name, size, contents in part:
+            array.addColumn(InternalName.make(name), size, Geom.NTFloat32, contents)
+        if part:
+            form.addArray(array)
+    return GeomVertexFormat.registerFormat(form)
 
 
 def _geom(mesh: TileMesh) -> Geom:
@@ -756,15 +851,16 @@ def _geom(mesh: TileMesh) -> Geom:
     vertices[:, 3:6] = mesh.normals
     if mesh.uvs is not None:
         vertices[:, 6:8] = mesh.uvs
-    form = GeomVertexFormat.getV3n3t2()
     if mesh.emission is not None:
-        form = _glow_format()
         uvs = mesh.uvs if mesh.emission.uvs is None else mesh.emission.uvs
         if uvs is not None:
             vertices[:, 8:] = uvs
+    form = _format(mesh.emission is not None, mesh.features is not None)
     data = GeomVertexData(mesh.name, form, Geom.UHStatic)
     data.uncleanSetNumRows(count)
     memoryview(data.modifyArray(0)).cast('B')[:] = vertices.tobytes()
+    if mesh.features is not None:
+        memoryview(data.modifyArray(1)).cast('B')[:] = mesh.features.ids.astype('f4').tobytes()
     triangles = GeomTriangles(Geom.UHStatic)
     triangles.setIndexType(Geom.NTUint32)
     indices = triangles.modifyVertices()

@@ -13,6 +13,8 @@ from urbanground_ros.tiles.http import HttpOptions
 from urbanground_ros.tiles.http import HttpSource
 from urbanground_ros.tiles.loading import load_tileset
 from urbanground_ros.tiles.mesh import Emission
+from urbanground_ros.tiles.mesh import Features
+from urbanground_ros.tiles.mesh import Instance
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.opening import open_sources
@@ -34,9 +36,11 @@ __all__ = [
     'Camera',
     'DiskCache',
     'Emission',
+    'Features',
     'FolderSource',
     'HttpOptions',
     'HttpSource',
+    'Instance',
     'Lamp',
     'OrientedBox',
     'OrthographicCamera',

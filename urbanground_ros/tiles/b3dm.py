@@ -9,8 +9,10 @@ their place would hold the first bytes of JSON or of a glTF.
 
 from __future__ import annotations
 
+from itertools import pairwise
 import json
 import struct
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +23,19 @@ from urbanground_ros.tiles.errors import TilesError
 _NO_LENGTH = 0x22000000
 
 
-def unwrap_b3dm(data: bytes, name: str = 'b3dm') -> tuple[bytes, NDArray[np.float64]]:
-    """Return the binary glTF inside and RTC_CENTER, (3,) metres (zero where absent).
+class Batched(NamedTuple):
+    """What is in a b3dm: a binary glTF, RTC_CENTER (3,) metres, the JSON of its batch table.
+
+    The center is zero and the table empty where there is none.
+    """
+
+    gltf: bytes
+    center: NDArray[np.float64]
+    table: bytes
+
+
+def unwrap_b3dm(data: bytes, name: str = 'b3dm') -> Batched:
+    """Return what is inside.
 
     Raises:
         TilesError: a damaged header or an unknown version.
@@ -48,9 +61,9 @@ def unwrap_b3dm(data: bytes, name: str = 'b3dm') -> tuple[bytes, NDArray[np.floa
         )
     if data[start:start + 4] != b'glTF':
         raise TilesError(f'{name}: no glTF at byte {start}, expected one after the tables')
-    features = data[header:header + tables[0]]
-    binary = data[header + tables[0]:header + tables[0] + tables[1]]
-    return data[start:length], _rtc_center(features, binary, name)
+    ends = [header, *(header + sum(tables[:count]) for count in (1, 2, 3))]
+    features, binary, table = (data[low:high] for low, high in pairwise(ends))
+    return Batched(data[start:length], _rtc_center(features, binary, name), table)
 
 
 def _rtc_center(table: bytes, binary: bytes, name: str) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from urbanground_ros.tiles.b3dm import split_cmpt
 from urbanground_ros.tiles.b3dm import unwrap_b3dm
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.features import batch_table
 from urbanground_ros.tiles.gltf import decode_gltf
 from urbanground_ros.tiles.gltf import Primitive
 from urbanground_ros.tiles.gltf import Resolver
@@ -160,11 +161,16 @@ class _Decoder:
             raise TilesError(f'{label}: {_REFUSED[magic]} are not supported, expected glTF, '
                              'b3dm or cmpt')
         center: NDArray[np.float64] = np.zeros(3)
+        batches = None
         if magic == b'b3dm':
-            data, center = unwrap_b3dm(data, label)
+            data, center, table = unwrap_b3dm(data, label)
+            try:
+                batches = batch_table(table, label)
+            except TilesError as error:
+                self._warn(str(error))
         elif magic != b'glTF' and data.lstrip()[:1] != b'{':
             raise TilesError(f'{label}: content starts with {magic!r}, expected glTF or b3dm')
-        scene = decode_gltf(data, label, self._resolve, self._pictures)
+        scene = decode_gltf(data, label, self._resolve, self._pictures, batches)
         for line in scene.warnings:
             self._warn(line)
         offset = np.eye(4)
@@ -205,4 +211,5 @@ def _to_mesh(
         unlit=primitive.unlit,
         emission=emission,
         lamps=lamps,
+        features=primitive.features,
     )

@@ -21,13 +21,17 @@ from PIL import Image
 
 from urbanground_ros.tiles.buffers import COMPONENTS
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.mesh import Features
 from urbanground_ros.tiles.mesh import flip_v
+from urbanground_ros.tiles.mesh import Instance
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.mesh import WHITE
 
 _JSON_CHUNK = 0x4E4F534A
 _BIN_CHUNK = 0x004E4942
+# Targets of buffer views.
+_VERTICES, _INDICES = 34962, 34963
 
 
 def split_glb(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
@@ -117,6 +121,7 @@ class _Writer:
             'bufferViews': [],
         }
         self._textures: dict[int, int] = {}
+        self._tables: dict[int, int] = {}
 
     def _view(self, data: bytes, target: int | None = None) -> int:
         self._binary.extend(b'\0' * (-len(self._binary) % 4))
@@ -127,10 +132,12 @@ class _Writer:
         self._json['bufferViews'].append(view)
         return len(self._json['bufferViews']) - 1
 
-    def _accessor(self, values: NDArray, kind: str, bounds: bool = False) -> int:
+    def _accessor(
+        self, values: NDArray, kind: str, target: int = _VERTICES, bounds: bool = False
+    ) -> int:
         components = {np.dtype(code): number for number, code in COMPONENTS.items()}
         accessor: dict[str, Any] = {
-            'bufferView': self._view(values.tobytes(), 34963 if kind == 'SCALAR' else 34962),
+            'bufferView': self._view(values.tobytes(), target),
             'componentType': components[values.dtype],
             'count': len(values),
             'type': kind,
@@ -184,17 +191,58 @@ class _Writer:
                 material['emissiveTexture'] = glow
         small = len(mesh.positions) <= 0xFFFF
         indices = mesh.faces.astype('<u2' if small else '<u4').reshape(-1)
-        primitive = {
+        primitive: dict[str, Any] = {
             'attributes': attributes,
-            'indices': self._accessor(indices, 'SCALAR'),
+            'indices': self._accessor(indices, 'SCALAR', _INDICES),
             'material': len(self._json['materials']),
         }
+        if mesh.features is not None:
+            primitive['extensions'] = self._add_features(mesh.features, attributes)
         self._json['materials'].append(material)
         self._json['meshes'].append({'name': mesh.name, 'primitives': [primitive]})
         self._json['nodes'].append({'name': mesh.name, 'mesh': len(self._json['meshes']) - 1})
         self._json['scenes'][0]['nodes'].append(len(self._json['nodes']) - 1)
         for lamp in mesh.lamps:
             self._add_lamp(lamp)
+
+    def _add_features(
+        self, features: Features, attributes: dict[str, int]
+    ) -> dict[str, Any]:
+        """Add the ids to a primitive's attributes and return its extension."""
+        # Of what a vertex attribute may be, numbers beyond 65535 fit into floats only.
+        attributes['_FEATURE_ID_0'] = self._accessor(features.ids.astype('<f4'), 'SCALAR')
+        used = np.unique(features.ids)
+        self._use('EXT_mesh_features')
+        return {'EXT_mesh_features': {'featureIds': [{
+            'featureCount': int((used < len(features.table)).sum()),
+            'nullFeatureId': len(features.table),
+            'attribute': 0,
+            'propertyTable': self._table(features.table),
+        }]}}
+
+    def _table(self, table: tuple[Instance, ...]) -> int:
+        if id(table) not in self._tables:
+            properties = {}
+            for key in Instance._fields:
+                column = [getattr(row, key).encode() for row in table]
+                offsets = np.cumsum([0, *map(len, column)]).astype('<u4')
+                properties[key] = {
+                    # No buffer view may be empty.
+                    'values': self._view(b''.join(column) or b'\0'),
+                    'stringOffsets': self._view(offsets.tobytes()),
+                }
+            self._use('EXT_structural_metadata')
+            strings = {key: {'type': 'STRING', 'required': True} for key in Instance._fields}
+            metadata = self._json.setdefault('extensions', {}).setdefault(
+                'EXT_structural_metadata', {
+                    'schema': {'id': 'instances',
+                               'classes': {'instance': {'properties': strings}}},
+                    'propertyTables': [],
+                })
+            metadata['propertyTables'].append(
+                {'class': 'instance', 'count': len(table), 'properties': properties})
+            self._tables[id(table)] = len(metadata['propertyTables']) - 1
+        return self._tables[id(table)]
 
     def _add_lamp(self, lamp: Lamp) -> None:
         light = {'type': 'point', 'color': list(lamp.color), 'intensity': lamp.intensity}

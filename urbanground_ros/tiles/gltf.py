@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import math
 from typing import Any
 from typing import Protocol
+from typing import TypeVar
 
 import DracoPy
 import numpy as np
@@ -22,6 +23,8 @@ from numpy.typing import NDArray
 from urbanground_ros.tiles.buffers import Buffers
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.features import property_table
+from urbanground_ros.tiles.features import Table
 from urbanground_ros.tiles.glb import split_glb
 from urbanground_ros.tiles.images import decode_image
 from urbanground_ros.tiles.limits import Budget
@@ -29,13 +32,16 @@ from urbanground_ros.tiles.limits import MAX_DEPTH
 from urbanground_ros.tiles.limits import MAX_NODES
 from urbanground_ros.tiles.limits import MAX_PIXELS
 from urbanground_ros.tiles.mesh import Emission
+from urbanground_ros.tiles.mesh import Features
 from urbanground_ros.tiles.mesh import Lamp
 from urbanground_ros.tiles.mesh import WHITE
 from urbanground_ros.tiles.uris import data_uri
 
 SUPPORTED_EXTENSIONS = frozenset({
     'CESIUM_RTC',
+    'EXT_mesh_features',
     'EXT_meshopt_compression',
+    'EXT_structural_metadata',
     'EXT_texture_webp',
     'KHR_draco_mesh_compression',
     'KHR_lights_punctual',
@@ -51,7 +57,10 @@ _TRIANGLES, _STRIP, _FAN = 4, 5, 6
 #: Modes of primitives that are drawn: the rest are points and lines.
 DRAWN = (_TRIANGLES, _STRIP, _FAN)
 
+_Part = TypeVar('_Part')
 Resolver = Callable[[str], bytes]
+#: Gives an attribute (N, components), None where there is none of that name.
+Attributes = Callable[[str], NDArray | None]
 
 
 class Pictures(Protocol):
@@ -73,7 +82,7 @@ class Primitive:
 
     `positions` (N, 3) float64 metres; `normals` (N, 3) or None; `uvs` (N, 2) as glTF has
     them (origin at the top left) or None; `faces` (M, 3) uint32; `texture` (H, W, 3) uint8;
-    `emission` with `uvs` like them.
+    `emission` with `uvs` like them; `features` from EXT_mesh_features or `_BATCHID`.
     """
 
     positions: NDArray[np.float64]
@@ -84,6 +93,7 @@ class Primitive:
     color: tuple[float, float, float, float]
     unlit: bool
     emission: Emission | None
+    features: Features | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,19 +112,20 @@ class Scene:
 
 def decode_gltf(
     data: bytes, name: str = 'gltf', resolve: Resolver | None = None,
-    pictures: Pictures | None = None,
+    pictures: Pictures | None = None, batches: Table | None = None,
 ) -> Scene:
     """Return the triangles of the default scene of a glTF 2.0, binary or JSON.
 
     `name` is what errors call it; `resolve` fetches what a URI inside points to; `pictures`
-    keeps what it has decoded of those, for documents that share files. Points and lines are
-    left out. A primitive or a texture that cannot be used costs that part only.
+    keeps what it has decoded of those, for documents that share files; `batches` is the batch
+    table of a b3dm around it. Points and lines are left out. A primitive, a texture or features
+    that cannot be used cost that part only.
 
     Raises:
         TilesError: damaged as a whole, or a required extension that is not supported.
     """
     with telling_damage(name, 'a complete glTF 2.0'):
-        return GltfReader(data, name, resolve, pictures).scene()
+        return GltfReader(data, name, resolve, pictures, batches).scene()
 
 
 def decode_glb(
@@ -136,7 +147,8 @@ class GltfReader:
     """One glTF being read."""
 
     def __init__(
-        self, data: bytes, name: str, resolve: Resolver | None, pictures: Pictures | None
+        self, data: bytes, name: str, resolve: Resolver | None, pictures: Pictures | None,
+        batches: Table | None = None,
     ) -> None:
         self._name = name
         self._resolve = resolve
@@ -155,6 +167,8 @@ class GltfReader:
         self._pixels = Budget(name, 'pixels', MAX_PIXELS)
         self._nodes = Budget(name, 'nodes', MAX_NODES)
         self._textures: dict[int, NDArray[np.uint8] | None] = {}
+        self._batches = batches
+        self._tables: dict[int, Table | None] = {}
         self._warnings: list[str] = []
         self._lamps: list[Lamp] = []
 
@@ -193,25 +207,32 @@ class GltfReader:
             raise TilesError(f'{self._name}: the transform of node {index} is not finite')
         if 'KHR_lights_punctual' in node.get('extensions', {}):
             name = f'{self._name}: light of node {index}'
-            try:
-                with telling_damage(name, 'one of KHR_lights_punctual'):
-                    self._add_lamp(node, matrix[:3, 3], name)
-            except TilesError as error:
-                self._warnings.append(str(error))
+            self._usable(
+                name, 'one of KHR_lights_punctual', self._add_lamp, node, matrix[:3, 3], name
+            )
         if 'mesh' in node:
             for number, primitive in enumerate(self._json['meshes'][node['mesh']]['primitives']):
                 if primitive.get('mode', _TRIANGLES) not in DRAWN:
                     continue
                 name = f'{self._name}: primitive {number} of mesh {node["mesh"]}'
-                try:
-                    with telling_damage(name, 'the arrays of a glTF 2.0'):
-                        part = self._primitive(primitive, matrix, name)
-                except TilesError as error:
-                    self._warnings.append(str(error))
-                    continue
-                yield part
+                part = self._usable(
+                    name, 'the arrays of a glTF 2.0', self._primitive, primitive, matrix, name
+                )
+                if part is not None:
+                    yield part
         for child in node.get('children', []):
             yield from self._node(child, matrix, depth + 1)
+
+    def _usable(
+        self, name: str, expected: str, read: Callable[..., _Part], *arguments: Any
+    ) -> _Part | None:
+        """Return what is read, None (and a warning) where the data is damaged."""
+        try:
+            with telling_damage(name, expected):
+                return read(*arguments)
+        except TilesError as error:
+            self._warnings.append(str(error))
+            return None
 
     def _add_lamp(self, node: dict[str, Any], position: NDArray, name: str) -> None:
         """Add the light of a node if it has a place; one that shines from nowhere is no lamp."""
@@ -235,10 +256,11 @@ class GltfReader:
         surface = material.get('pbrMetallicRoughness', {})
         color_texture = surface.get('baseColorTexture')
         glow_texture = material.get('emissiveTexture')
-        positions, normals, uv_sets, faces = self._arrays(
-            primitive, [_uv_set(color_texture), _uv_set(glow_texture)], name
-        )
-        uvs, glow_uvs = uv_sets
+        attribute, positions, faces = self._arrays(primitive, name)
+        normals = attribute('NORMAL')
+        sets = _uv_set(color_texture), _uv_set(glow_texture)
+        uv_sets = {number: attribute(f'TEXCOORD_{number}') for number in set(sets)}
+        uvs, glow_uvs = (uv_sets[number] for number in sets)
         count = len(positions)
         if positions.shape[1:] != (3,) or not np.isfinite(positions).all():
             raise TilesError(f'{name}: a position is not finite, expected metres, three each')
@@ -264,6 +286,8 @@ class GltfReader:
             color=color,
             unlit='KHR_materials_unlit' in material.get('extensions', {}),
             emission=self._emission(material, _placed(glow_uvs, count, glow_texture), name),
+            features=self._usable(f'{name}: features', 'those of EXT_mesh_features',
+                                  self._features, primitive, attribute, count, name),
         )
 
     def _emission(
@@ -287,10 +311,51 @@ class GltfReader:
         red, green, blue = factor.tolist()
         return Emission((red, green, blue), texture, uvs)
 
+    def _features(
+        self, primitive: dict[str, Any], attribute: Attributes, count: int, name: str
+    ) -> Features | None:
+        """Return its first set of feature ids, unless it is a texture or has no table."""
+        table, null = self._batches, None
+        sets = primitive.get('extensions', {}).get('EXT_mesh_features', {}).get('featureIds')
+        if not sets:
+            # Files from before 1.0 have the attribute without the underscore.
+            key = '_BATCHID' if '_BATCHID' in primitive['attributes'] else 'BATCHID'
+            ids = None if table is None else attribute(key)
+        elif 'texture' in sets[0] or 'propertyTable' not in sets[0]:
+            return None
+        else:
+            table, null = self._table(sets[0]['propertyTable']), sets[0].get('nullFeatureId')
+            ids = np.arange(count, dtype=np.float64)
+            if 'attribute' in sets[0]:
+                key = f'_FEATURE_ID_{sets[0]["attribute"]}'
+                ids = attribute(key)
+                if ids is None:
+                    raise TilesError(f'{name}: no attribute {key}, expected one')
+        if table is None or ids is None:
+            return None
+        ids = ids.reshape(-1)
+        if null not in (None, len(table)):
+            ids = np.where(ids == null, len(table), ids)
+        low, high = ids.min(initial=0), ids.max(initial=0)
+        if len(ids) != count or not (low == 0 and high <= len(table)):
+            raise TilesError(f'{name}: {len(ids)} feature ids from {low:g} to {high:g}, expected '
+                             f'{count} from 0 to {len(table) - 1}')
+        return Features(ids.astype(np.uint32), table)
+
+    def _table(self, index: int) -> Table | None:
+        if index not in self._tables:
+            entry = self._json['extensions']['EXT_structural_metadata']['propertyTables'][index]
+            name = f'{self._name}: property table {index}'
+            self._tables[index] = self._usable(
+                name, 'one of EXT_structural_metadata', property_table, entry,
+                self._buffers.view, name,
+            )
+        return self._tables[index]
+
     def _arrays(
-        self, primitive: dict[str, Any], uv_sets: list[int], name: str
-    ) -> tuple[NDArray, NDArray | None, list[NDArray | None], NDArray]:
-        """Return positions, normals, sets of UVs and faces of a primitive."""
+        self, primitive: dict[str, Any], name: str
+    ) -> tuple[Attributes, NDArray, NDArray]:
+        """Return the attributes of a primitive by their names, its positions and faces."""
         attributes = primitive['attributes']
         draco = primitive.get('extensions', {}).get('KHR_draco_mesh_compression')
         if draco is not None:
@@ -321,9 +386,7 @@ class GltfReader:
             indices = np.arange(len(positions))
             if 'indices' in primitive:
                 indices = self._buffers.accessor(primitive['indices']).reshape(-1)
-        uvs = {number: attribute(f'TEXCOORD_{number}') for number in set(uv_sets)}
-        return (positions, attribute('NORMAL'), [uvs[number] for number in uv_sets],
-                _triangles(indices, mode))
+        return attribute, positions, _triangles(indices, mode)
 
     def _fetch(self, uri: str) -> bytes:
         if uri.startswith('data:'):
@@ -336,12 +399,7 @@ class GltfReader:
         """Return the picture of a texture, None (and a warning) where it cannot be used."""
         if index not in self._textures:
             name = f'{self._name}: texture {index}'
-            try:
-                with telling_damage(name, 'a picture'):
-                    self._textures[index] = self._picture(index, name)
-            except TilesError as error:
-                self._warnings.append(str(error))
-                self._textures[index] = None
+            self._textures[index] = self._usable(name, 'a picture', self._picture, index, name)
         return self._textures[index]
 
     def _picture(self, index: int, name: str) -> NDArray[np.uint8]:

@@ -28,6 +28,24 @@ class Lamp(NamedTuple):
     reach: float = math.inf
 
 
+class Instance(NamedTuple):
+    """A thing that can be asked about: what kind of thing, and which of them."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Which thing each vertex belongs to: `ids` (N,) uint32 are rows of `table`.
+
+    The number of rows stands for none.
+    """
+
+    ids: NDArray[np.uint32]
+    table: tuple[Instance, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class Emission:
     """Light that a surface gives off: a factor, linear RGB, times a texture (H, W, 3) uint8.
@@ -51,7 +69,8 @@ class TileMesh:
     textures repeat outside 0..1. `faces` are (M, 3) uint32, counter-clockwise seen from
     outside. `texture` is (H, W, 3) uint8 with row 0 at the top; `color` multiplies it,
     linear RGBA. `unlit` asks for no shading (KHR_materials_unlit). `emission` is what it gives
-    off after dark. `lamps` are those of its content, which go with its first mesh.
+    off after dark. `lamps` are those of its content, which go with its first mesh. `features`
+    are what its vertices belong to, where the content tells.
     """
 
     name: str
@@ -64,6 +83,7 @@ class TileMesh:
     unlit: bool = False
     emission: Emission | None = None
     lamps: tuple[Lamp, ...] = ()
+    features: Features | None = None
 
     @property
     def textures(self) -> tuple[NDArray[np.uint8], ...]:
@@ -77,6 +97,8 @@ class TileMesh:
         arrays = [self.positions, self.normals, self.uvs, self.faces, *self.textures]
         if self.emission is not None:
             arrays.append(self.emission.uvs)
+        if self.features is not None:
+            arrays.append(self.features.ids)
         return sum(array.nbytes for array in arrays if array is not None)
 
 

@@ -118,7 +118,7 @@ class _Meter(Source):
                 for part in split_cmpt(data):
                     self._note(part)
             elif kind == 'b3dm':
-                document, _ = split_glb(unwrap_b3dm(data)[0], kind)
+                document, _ = split_glb(unwrap_b3dm(data).gltf, kind)
             elif kind == 'glb':
                 document, _ = split_glb(data, kind)
             elif data.lstrip()[:1] == b'{':
