@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from urbanground_ros.agents import OracleAgent
+from urbanground_ros.agents import play
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.districts import PLANS
 from urbanground_ros.districts import resolve_region
 from urbanground_ros.episode import RegionContext
-from urbanground_ros.evaluate.local import play
 from urbanground_ros.geo import FeatureType
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings

@@ -14,11 +14,11 @@ import pytest
 
 from urbanground_ros.agents import AGENTS
 from urbanground_ros.agents import make_agent
+from urbanground_ros.agents import play
 from urbanground_ros.city import EventKind
 from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
-from urbanground_ros.evaluate.local import play
 from urbanground_ros.scoring import crossings
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import read_record

@@ -9,10 +9,10 @@ from pathlib import Path
 from urbanground_ros import __version__
 from urbanground_ros.agents import make_agent
 from urbanground_ros.agents import OracleAgent
+from urbanground_ros.agents import play
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.errors import UrbanGroundError
 from urbanground_ros.evaluate.config import EvalConfig
-from urbanground_ros.evaluate.local import play
 from urbanground_ros.folders import cache_folder
 from urbanground_ros.progress import Progress
 from urbanground_ros.scoring import Outcome
