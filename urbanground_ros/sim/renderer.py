@@ -194,6 +194,7 @@ void main() {
   color = vec4(mix(horizon, seen, exp(-length(sight) * haze)), 1.0);
 }
 """
+_CITY = _CITY_VERTEX, _CITY_FRAGMENT
 _SHADOW_VERTEX = """#version 150
 uniform mat4 p3d_ModelViewProjectionMatrix;
 in vec4 p3d_Vertex;
@@ -224,6 +225,7 @@ flat in int row;
 out vec4 color;
 void main() { color = vec4(row & 255, (row >> 8) & 255, (row >> 16) & 255, 255) / 255.0; }
 """
+_MASK = _MASK_VERTEX, _MASK_FRAGMENT
 _RAIN_VERTEX = _SHADOW_VERTEX
 _RAIN_FRAGMENT = """#version 150
 uniform vec4 p3d_Color;
@@ -436,11 +438,9 @@ class Renderer:
         self._target = self._stage.take(GraphicsOutput.RTPColor, width, height, self._camera)
         self._target.buffer.setClearColorActive(True)
         if self._shaded:
-            self._by_day, self._by_night = (_shader(_CITY_VERTEX, _CITY_FRAGMENT, *names)
-                                            for names in ((), ('NIGHT',)))
-            self._glowing = {
-                name: _shaded(_shader(_CITY_VERTEX, _CITY_FRAGMENT, 'NIGHT', name))
-                for name in ('GLOW', 'GLOW_ALIKE')}
+            self._by_day, self._by_night = _shader(*_CITY), _shader(*_CITY, 'NIGHT')
+            self._glowing = {name: _shaded(_shader(*_CITY, 'NIGHT', name))
+                             for name in ('GLOW', 'GLOW_ALIKE')}
             self._camera.node().setTagStateKey('glow')
             self._city.setShader(self._by_day)
             self._city.setShaderInput('unlit', 0.0)
@@ -454,10 +454,9 @@ class Renderer:
             # Below the other one, it looks where that does.
             self._mask_camera = self._camera.attachNewNode(Camera('mask', self._perspective))
             mask = self._mask_camera.node()
-            mask.setInitialState(_shaded(_shader(_MASK_VERTEX, _MASK_FRAGMENT), 1))
+            mask.setInitialState(_shaded(_shader(*_MASK), 1))
             mask.setTagStateKey('mask')
-            mask.setTagState('FEATURES', _shaded(
-                _shader(_MASK_VERTEX, _MASK_FRAGMENT, 'FEATURES'), 1))
+            mask.setTagState('FEATURES', _shaded(_shader(*_MASK, 'FEATURES'), 1))
             self._root.setShaderInput('first', 0.0)
         else:
             self._ambient = self._city.attachNewNode(AmbientLight('sky'))
