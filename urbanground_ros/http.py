@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 import http.client
+import logging
 import threading
 import time
 from typing import TypeVar
@@ -26,6 +27,8 @@ import zlib
 
 from urbanground_ros import __version__
 from urbanground_ros.errors import UrbanGroundError
+
+_log = logging.getLogger(__name__)
 
 T = TypeVar('T')
 
@@ -102,6 +105,7 @@ class HttpClient:
         self._slots = threading.BoundedSemaphore(self._limits.connections)
         self._local = threading.local()
         self._closed = threading.Event()
+        self._told = False
         self.url = self.clean(url)
 
     def clean(self, url: str) -> str:
@@ -145,6 +149,11 @@ class HttpClient:
             except PassingError as error:
                 said = error
             if attempt < self._limits.tries:
+                if not self._told:
+                    # Whoever waits shall know for what; once is enough.
+                    self._told = True
+                    _log.warning('%s: %s, trying up to %d times', label(address), said,
+                                 self._limits.tries)
                 if self._closed.wait(min(max(wait, said.wait), _LONGEST_WAIT)):
                     break
                 wait *= 2

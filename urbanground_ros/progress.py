@@ -4,11 +4,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from typing import TextIO
 
 _WIDTH = 24
+# Seconds between two lines.
+_QUIET = 0.5
 
 
 def _bar(share: float) -> str:
@@ -21,7 +24,10 @@ def _draw_over(stream: TextIO, line: str, end: str = '') -> None:
 
 
 class Progress:
-    """A bar of counted work with rate and time left; one line each where there is no terminal."""
+    """A bar of counted work with rate and time left; lines where there is no terminal.
+
+    Of those there are at most two a second, and the last.
+    """
 
     def __init__(self, what: str, total: int, stream: TextIO = sys.stderr) -> None:
         """Begin at 0 of `total`."""
@@ -30,11 +36,13 @@ class Progress:
         self._done = 0
         self._stream = stream
         self._start = time.monotonic()
+        self._told = -math.inf
 
     def advance(self, text: str = '') -> None:
         """Count one more, and say what it was."""
         self._done += 1
-        took = time.monotonic() - self._start
+        now = time.monotonic()
+        took = now - self._start
         rate = self._done / took if took > 0 else 0.0
         left = round((self._total - self._done) / rate) if rate else 0
         bar = _bar(self._done / self._total)
@@ -42,7 +50,8 @@ class Progress:
                 f'{left // 60}:{left % 60:02d} left  {text}')
         if self._stream.isatty():
             _draw_over(self._stream, line, '' if self._done < self._total else '\n')
-        else:
+        elif now - self._told > _QUIET or self._done == self._total:
+            self._told = now
             print(line, file=self._stream, flush=True)
 
 

@@ -154,6 +154,20 @@ def test_records_score_again_to_the_same_digits(in_process):
     assert '9 records, 0 with other digits' in result.stdout
 
 
+def test_a_record_that_cannot_be_scored_is_told_and_the_rest_goes_on(in_process, tmp_path):
+    out, _ = in_process
+    for path in (out / 'episodes').glob('*.json'):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    (tmp_path / 'damaged.json').write_text('{')
+    records = len(list(tmp_path.glob('*.json'))) - 1
+    result = subprocess.run(
+        [*PROGRAM, 'score', str(tmp_path)], capture_output=True, text=True, check=False)
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert 'damaged.json' in line
+    assert f'{records} records, 0 with other digits; 1 could not be scored' in result.stdout
+
+
 def test_a_stack_is_scored_by_the_same_rules_and_repeats(tasks, tmp_path):
     one = tmp_path / 'one.json'
     write_tasks(one, read_tasks(tasks)[:1])

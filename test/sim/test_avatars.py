@@ -29,6 +29,7 @@ from urbanground_ros.sim.parameters import PARAMETERS
 from urbanground_ros.sim.people import People
 from urbanground_ros.sim.renderer import Renderer
 from urbanground_ros.sim.serve import run_city
+from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import TilesError
 
 WIDTH, HEIGHT_PIXELS = 160, 120
@@ -132,6 +133,11 @@ def test_a_folder_without_avatars_is_an_error(tmp_path):
     (tmp_path / 'a.glb').write_bytes(b'nothing')
     with pytest.raises(SimError, match='has 1 glTF files and none can be used'):
         run_city(**{**defaults(PARAMETERS), 'avatars': str(tmp_path)})
+
+
+def test_what_has_no_bones_is_no_avatar(tmp_path):
+    with pytest.raises(TilesError, match='box: has neither a skin nor an animation, expected a'):
+        Avatar(encode_glb([rig.ground()]), 'box', tmp_path)
 
 
 def test_files_beside_it_are_read_and_none_elsewhere(tmp_path):

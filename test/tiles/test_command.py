@@ -70,6 +70,13 @@ def test_prefetch_makes_a_place_usable_offline(service, capsys, cache):
     assert len(service.requests) == asked
 
 
+def test_a_place_without_tiles_is_told(service, capsys):
+    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', '1.0,1.0', '--radius',
+                 '50', '--key-env', 'TILES_KEY']) == 0
+    assert capsys.readouterr().out == (
+        f'{service.url}/f2/tileset.json: no tile lies within 50 m of 1,1\n')
+
+
 def test_broken_tiles_are_counted(service, capsys):
     service.faults = [('_L15_', 404, 99)]
     place = f'{frame().latitude},{frame().longitude}'

@@ -439,7 +439,7 @@ class SharedService(Shared):
 
     rclpy knows no error response. A call that no client answers is therefore answered with a
     default response, in which the boolean fields `success` and `accepted` are false and the
-    string field `message` says why, and a warning is logged.
+    string field `message` says why, and a warning is logged, once for the same problem.
     """
 
     def __init__(
@@ -450,6 +450,7 @@ class SharedService(Shared):
         self._scheduler = scheduler
         self._class = service_class(type_name)
         self._timeout = timeout
+        self._problem = ''  # that the log had last
         # Calls wait in `await` only, so that they do not wait for each other in any executor.
         self._group = _CountingGroup()
         self._service = node.create_service(
@@ -473,10 +474,14 @@ class SharedService(Shared):
         try:
             payload, problem = await self._forward(serialize_message(request))
             if payload is not None:
+                self._problem = ''
                 return deserialize_message(payload, self._class.Response)
         except Exception as error:
             problem = _one_line(error)
-        self._node.get_logger().warning(f'service {self.name} failed: {problem}')
+        if problem != self._problem:
+            # Whoever asks on and on gets the answer each time, the log has it once.
+            self._problem = problem
+            self._node.get_logger().warning(f'service {self.name} failed: {problem}')
         return failure_response(response, problem)
 
     def _forward(self, payload: bytes) -> Any:

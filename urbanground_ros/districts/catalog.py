@@ -93,11 +93,12 @@ def resolve_region(name_or_path: str) -> Path:
     if name_or_path in added:
         return added[name_or_path]
     path = Path(name_or_path).expanduser()
-    if path.is_file():
-        return path
+    for file in (path, path / 'region.yaml'):
+        if file.is_file():
+            return file
     raise DistrictError(
         f'region {name_or_path!r} is neither a built-in district, an added region nor a file, '
-        f'expected a region.yaml or one of {", ".join((*district_names(), *added))}'
+        f'expected a region.yaml, its folder or one of {", ".join((*district_names(), *added))}'
     )
 
 

@@ -81,6 +81,13 @@ class RegionContext:
         return np.array([level[0], level[1], ground[2]])
 
 
+#: What tiles are made of.
+_TILE_FILES = frozenset({
+    '.json', '.subtree', '.b3dm', '.i3dm', '.cmpt', '.pnts', '.glb', '.gltf', '.bin', '.jpg',
+    '.jpeg', '.png', '.webp', '.ktx', '.ktx2',
+})
+
+
 class Regions(dict[str, RegionContext]):
     """Regions by name or path, each read when it is first asked for."""
 
@@ -91,14 +98,15 @@ class Regions(dict[str, RegionContext]):
 
 
 def _add_tiles(digest: hashlib._Hash, root: Path) -> None:
-    """Add a local tileset: the content of its JSON files, name and size of all others.
+    """Add a local tileset: the content of its JSON files, name and size of all other tiles.
 
-    A tile that is missing or cut short is another world than a whole one.
+    A tile that is missing or cut short is another world than a whole one. What else lies there
+    is of no account.
     """
     if not root.is_file():
         return
     for file in sorted(root.parent.rglob('*')):
-        if file.is_file():
+        if file.suffix.lower() in _TILE_FILES and file.is_file():
             size = file.stat().st_size
             digest.update(f'{file.relative_to(root.parent).as_posix()} {size}\n'.encode())
             if file.suffix == '.json':

@@ -87,6 +87,11 @@ class Session:
         if records:
             print(f'{len(records)} of {len(self.plan)} episodes are there already',
                   file=sys.stderr)
+        names = {f'{p.id}.json' for p in self.plan}
+        others = sum(path.name not in names for path in self.config.records.glob('*.json'))
+        if others:
+            print(f'{self.config.records}: {others} records of other settings, which table and '
+                  'report leave out', file=sys.stderr)
         failed = sum(record['outcome'] in FAILURES for record in records.values())
         if failed:
             print(f'{failed} of them ended by an error of the agent; --retry true runs these '

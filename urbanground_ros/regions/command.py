@@ -24,6 +24,7 @@ from urbanground_ros.regions.adding import LANDS_DEPARTMENT_TILES
 from urbanground_ros.regions.adding import MAX_RADIUS
 from urbanground_ros.regions.adding import NewRegion
 from urbanground_ros.regions.adding import remove_region
+from urbanground_ros.regions.summary import joined_share
 from urbanground_ros.regions.summary import summarize
 from urbanground_ros.tiles import open_sources
 from urbanground_ros.tiles import TilesError
@@ -34,6 +35,8 @@ from urbanground_ros.tiles.opening import KEY_VARIABLE
 
 #: The environment variable that has the key of the map server.
 NETWORK_KEY_VARIABLE = 'URBANGROUND_NETWORK_KEY'
+# Where less of a network is joined, that is worth a word.
+_JOINED = 0.5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,14 +98,14 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def tell_calibration(path: Path, *, write: bool) -> None:
-    """Measure the height offset of a region file, and print it.
+def tell_calibration(path: Path, *, write: bool, with_origin: bool = False) -> None:
+    """Measure the height offset of a region file, and print it; see `calibrate`.
 
     Raises:
         UrbanGroundError: the region cannot be read or written, or too little can be measured.
     """
     from urbanground_ros.sim.calibration import calibrate
-    before, measured = calibrate(path, write=write)
+    before, measured = calibrate(path, write=write, with_origin=with_origin)
     print(f'height_offset {measured.offset:.3f} m (it was {before:.3f}), spread '
           f'{measured.spread:.3f} m of {measured.vertices} vertices; '
           f'{path if write else "nothing"} written')
@@ -125,11 +128,15 @@ def _add(options: argparse.Namespace) -> int:
         new, network_key=options.network_key or os.environ.get(NETWORK_KEY_VARIABLE),
         limits=limits, replace=options.replace, warn=_warn)
     print(f'{path} written; urbanground region show {new.name} tells what it is made of')
+    joined = joined_share(Region.load(path).load_network())
+    if joined < _JOINED:
+        print(f'the largest joined part of its network has {joined:.0%} of the junctions: few '
+              'ways lead far')
     status = 0
     if options.prefetch:
         status = _prefetch(Region.load(path), new)
     if options.calibrate:
-        tell_calibration(path, write=True)
+        tell_calibration(path, write=True, with_origin=True)
     return status
 
 

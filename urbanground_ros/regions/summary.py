@@ -42,11 +42,16 @@ def summarize(path: Path) -> list[tuple[str, str]]:
     return [*lines, ('notice', region.attribution or 'none')]
 
 
+def joined_share(network: PedestrianNetwork) -> float:
+    """Return the share of the junctions that the largest joined part of a network has."""
+    return len(network.components()[0]) / network.graph.number_of_nodes()
+
+
 def _network_lines(network: PedestrianNetwork, offset: float) -> list[tuple[str, str]]:
     features = network.features
     points = np.concatenate([feature.points for feature in features])
     latitude, longitude, altitude = network.frame.to_geodetic(points)
-    joined = len(network.components()[0]) / network.graph.number_of_nodes()
+    joined = joined_share(network)
     outdoor = sum(feature.length for feature in features if feature.outdoor)
     length = sum(feature.length for feature in features)
     lacks = [

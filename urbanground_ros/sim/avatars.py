@@ -88,6 +88,9 @@ class Avatar:
         self.name = name
         self._rig = decode_rigged(data, name, resolve)
         self.warnings = self._rig.warnings
+        if not self._rig.animations and all(len(part.nodes) <= 1 for part in self._rig.parts):
+            raise TilesError(f'{name}: has neither a skin nor an animation, expected a rigged '
+                             'figure')
         self._walk = _animation(self._rig.animations, 'walk')
         if self._walk is None and len(self._rig.animations) == 1:
             self._walk = self._rig.animations[0]

@@ -92,8 +92,11 @@ def measure_offset(network: PedestrianNetwork, offset: float,
     return Calibration(offset + middle, spread, len(surfaces))
 
 
-def calibrate(path: Path, *, write: bool = True) -> tuple[float, Calibration]:
+def calibrate(path: Path, *, write: bool = True,
+              with_origin: bool = False) -> tuple[float, Calibration]:
     """Measure a region's offset; return the one before, and the one that its file has now.
+
+    `with_origin` moves the map frame's origin with the network, on whose ground it then stays.
 
     Raises:
         UrbanGroundError: the region cannot be read or written, or too little can be measured.
@@ -108,5 +111,10 @@ def calibrate(path: Path, *, write: bool = True) -> tuple[float, Calibration]:
     finally:
         opened.tiles.close()
     if write:
-        replace(region, height_offset=round(measured.offset, 3)).save(path)
+        offset = round(measured.offset, 3)
+        origin = region.origin
+        if with_origin:
+            origin = replace(origin, altitude=round(
+                origin.altitude + offset - region.height_offset, 2))
+        replace(region, height_offset=offset, origin=origin).save(path)
     return region.height_offset, measured

@@ -16,6 +16,7 @@ from urbanground_ros.geo import LocalFrame
 from urbanground_ros.geo import PedestrianNetwork
 from urbanground_ros.geo import Region
 from urbanground_ros.sim.collision import CollisionWorld
+from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.people import Ways
 from urbanground_ros.tiles import AnyCamera
 from urbanground_ros.tiles import open_sources
@@ -118,6 +119,9 @@ def open_region(region: str, *, pixel_error: float = 16.0, view_distance: float 
     found = Region.load(resolve_region(region))
     sources = [source for tileset in found.tilesets
                for source in open_sources(found.resolve(tileset))]
+    if not sources:
+        raise SimError(f'region {region}: {found.name} has no tilesets, expected one or more in '
+                       'its file')
     network = found.load_network()
     tiles = Streamer(sources, found.frame, pixel_error=pixel_error, max_distance=view_distance,
                      memory=round(tile_memory * 2 ** 20))

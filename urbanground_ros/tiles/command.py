@@ -110,7 +110,8 @@ def prefetch_and_tell(source: Source, latitude: float, longitude: float, radius:
         return Progress(name, total, sys.stderr).advance
 
     found = prefetch(source, latitude, longitude, radius, begin)
-    print(f'{name}: {found.tiles} tiles, {found.failed} of them broken')
+    print(f'{name}: {found.tiles} tiles, {found.failed} of them broken' if found.tiles else
+          f'{name}: no tile lies within {radius:g} m of {latitude:g},{longitude:g}')
     return _tell(found.warnings)
 
 
