@@ -57,6 +57,7 @@ def _config(options: argparse.Namespace) -> EvalConfig:
 
 def _run_eval(options: argparse.Namespace, _: list[str]) -> int:
     from urbanground_ros.evaluate.plan import load_context
+    from urbanground_ros.evaluate.plan import make_plan
     from urbanground_ros.evaluate.prepare import prepare_tasks
     config = _config(options)
     context = load_context(config)
@@ -72,6 +73,8 @@ def _run_eval(options: argparse.Namespace, _: list[str]) -> int:
         # Whoever comes second learns it before anything of the first is touched; the runner
         # holds the folder while it runs.
         pass
+    # What cannot be run is told before anything is started.
+    make_plan(config, context, tasks)
     domains = Domains()
     try:
         graph = build_graph(config, str(tasks), domains)

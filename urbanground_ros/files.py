@@ -9,6 +9,7 @@ from contextlib import suppress
 import json
 import os
 from pathlib import Path
+import stat
 from typing import Any
 from typing import NoReturn
 
@@ -42,6 +43,27 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise FileError(f'{path}: cannot be written: {error.strerror}') from error
 
 
+def read_file(path: Path, most_bytes: int | None = None) -> bytes:
+    """Read a regular file: a pipe or a device would never end.
+
+    Raises:
+        FileError: it cannot be read, is none, or is larger than `most_bytes`.
+    """
+    try:
+        # Opening a pipe would wait for a writer.
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), 'rb') as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise FileError(f'{path}: is no regular file')
+            content = file.read(-1 if most_bytes is None else most_bytes + 1)
+    except OSError as error:
+        raise FileError(f'{path}: cannot be read: {error.strerror}') from error
+    except ValueError as error:  # a NUL in the name
+        raise FileError(f'{path}: cannot be read: {error}') from error
+    if most_bytes is not None and len(content) > most_bytes:
+        raise FileError(f'{path}: is larger than {most_bytes} bytes')
+    return content
+
+
 def make_folder(path: Path) -> None:
     """Make a folder, with those above it, where it is not there yet.
 
@@ -66,10 +88,7 @@ def read_json(path: Path, expected: str, most_bytes: int | None = None) -> Any:
         FileError: naming the file, what is wrong, and what was `expected`.
     """
     try:
-        with path.open('rb') as file:
-            content = file.read(-1 if most_bytes is None else most_bytes + 1)
-        if most_bytes is not None and len(content) > most_bytes:
-            raise ValueError(f'is larger than {most_bytes} bytes')
+        content = read_file(path, most_bytes)
         text = content.decode('utf-8-sig')
         if not text.strip():
             raise ValueError('is empty')
@@ -77,10 +96,10 @@ def read_json(path: Path, expected: str, most_bytes: int | None = None) -> Any:
         if '\\u' in text:
             # A lone surrogate can be read from an escape, and never be written again.
             json.dumps(values, ensure_ascii=False).encode()
+    except FileError as error:
+        raise FileError(f'{error}, expected {expected}') from error
     except RecursionError:
         raise FileError(f'{path}: is nested too deeply, expected {expected}') from None
-    except OSError as error:
-        raise FileError(f'{path}: {error.strerror}, expected {expected}') from error
     except UnicodeDecodeError as error:
         raise FileError(
             f'{path}: byte {error.start} is not UTF-8, expected {expected}'

@@ -49,7 +49,7 @@ def test_a_written_district_is_used_again(cache, region):
     assert {f.name: f.stat().st_mtime_ns for f in region.directory.iterdir()} == before
 
 
-@pytest.mark.parametrize('harm', ['cut', 'gone', 'no manifest'])
+@pytest.mark.parametrize('harm', ['cut', 'gone', 'zeroed', 'no manifest'])
 def test_a_district_that_has_lost_something_is_written_anew(tmp_path, region, harm):
     folder = tmp_path / 'districts' / region.directory.name
     shutil.copytree(region.directory, folder)
@@ -58,6 +58,9 @@ def test_a_district_that_has_lost_something_is_written_anew(tmp_path, region, ha
         tile.write_bytes(tile.read_bytes()[:100])
     elif harm == 'gone':
         (folder / 'region.yaml').unlink()
+    elif harm == 'zeroed':
+        network = folder / 'network.geojson'
+        network.write_bytes(bytes(network.stat().st_size))
     else:
         (folder / 'manifest.json').write_text('{')
     assert ensure_district(cache=tmp_path) == folder / 'region.yaml'

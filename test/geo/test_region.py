@@ -113,12 +113,21 @@ def test_a_region_brings_its_network_and_places(tmp_path):
     ('a: [', 'not YAML'),
     ('[' * 10_000, 'not YAML'),
     ('title: 2026-99-99', 'not YAML'),
+    ('name: a\nname: b', 'not YAML: a key is there twice'),
+    ('a: &a [1]\nb: *a', 'not YAML: aliases are not taken'),
+    ('a: !!bool foo', 'a value is not of its YAML tag'),
+    ('a: !!int ""', 'a value is not of its YAML tag'),
+    ('a: !!timestamp foo', 'a value is not of its YAML tag'),
     ('', 'holds a NoneType, expected a mapping'),
     ('- 1', 'holds a list, expected a mapping'),
     ({**REGION, 'colour': 1}, "key 'colour' is unknown, expected name, title, .*attribution"),
     (without(REGION, 'network'), "key 'network' is missing"),
     ({**REGION, 'name': 'Harbour 2'}, "name is 'Harbour 2', expected lower-case"),
     ({**REGION, 'name': 3}, 'name is 3, expected text'),
+    (yaml.safe_dump({**REGION, 'name': 7}).replace('name: 7', f'name: 0x{"F" * 6000}'),
+     'name is a huge number, expected text'),
+    ({**REGION, 'title': 'a\x1b[2J'}, 'title is .* expected text without control characters'),
+    ({**REGION, 'title': '\ud800'}, 'title is .* expected text without control characters'),
     ({**REGION, 'title': ' '}, "title is ' ', expected text that is not empty"),
     ({**REGION, 'synthetic': 'yes'}, "synthetic is 'yes', expected true or false"),
     ({**REGION, 'tilesets': 'a.json'}, "tilesets is 'a.json', expected a list"),
@@ -146,8 +155,14 @@ def test_bad_regions_are_refused_in_one_line(tmp_path, data, text):
 
 def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
     region = Region.load(write_region(tmp_path, REGION))
-    with pytest.raises(RegionError, match=r'no/region\.yaml: cannot be written: No such file'):
+    (tmp_path / 'no').touch()
+    with pytest.raises(RegionError, match=r'no/region\.yaml: cannot be written: '):
         region.save(tmp_path / 'no' / 'region.yaml')
+    os.mkfifo(tmp_path / 'pipe')
+    with pytest.raises(RegionError, match='pipe: is no regular file'):
+        Region.load(tmp_path / 'pipe')
+    with pytest.raises(RegionError, match='cannot be read: File name too long'):
+        Region.load(tmp_path / ('a' * 300))
     with pytest.raises(RegionError, match=r'absent\.yaml: cannot be read: No such file'):
         Region.load(tmp_path / 'absent.yaml')
     with pytest.raises(RegionError, match='cannot be read: Is a directory'):

@@ -225,8 +225,10 @@ def test_a_name_that_is_taken_is_refused_until_it_is_to_be_replaced(add, folders
 
 @pytest.mark.parametrize(('options', 'said_'), [
     ({'name': 'ching_lam'}, "name is 'ching_lam', which is a built-in district"),
-    ({'name': 'Kowloon Tong'}, "name is 'Kowloon Tong', expected lower-case letters"),
-    ({'name': '../up'}, "name is '../up', expected lower-case"),
+    ({'name': 'Kowloon Tong'}, "name is 'Kowloon Tong', expected up to 64 lower-case letters"),
+    ({'name': '../up'}, "name is '../up', expected up to 64 lower-case"),
+    ({'name': 'a' * 300}, 'expected up to 64 lower-case'),
+    ({'options': ['--timeout', 'inf']}, 'timeout is inf, expected seconds'),
     ({'place': ['--around', '22.34,114.18', '--radius', '5001']},
      'radius is 5001, expected metres, more than 0 and up to 5000'),
     ({'place': ['--around', '0,0', '--radius', '500']},

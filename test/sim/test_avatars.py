@@ -3,6 +3,7 @@
 """Avatars: how they stand and walk, how a folder of them is read, and how they are drawn."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -114,14 +115,20 @@ def test_the_same_people_look_the_same_and_walk_by_the_way_they_have_come(tmp_pa
 def test_a_bad_file_costs_a_line_and_the_rest_goes_on(folder, caplog):
     (folder / 'cut.glb').write_bytes(walker().encode()[:900])
     (folder / 'loose.glb').write_bytes(walker(joint=7).encode())
+    bent = walker()
+    bent.json['nodes'][0]['rotation'] = [0.0, 0.0, 1.0]
+    (folder / 'bent.glb').write_bytes(bent.encode())
+    os.mkfifo(folder / 'pipe.glb')
     (folder / 'notes.txt').write_text('not one of them')
     found = load_avatars(folder)
     assert [each.name for each in found] == ['b.glb', 'more/a.glb']
     lines = [record.getMessage() for record in caplog.records]
-    assert len(lines) == 2
-    assert 'cut.glb' in lines[0]
-    assert 'loose.glb' in lines[1]
-    assert 'expected some of 3 joints' in lines[1]
+    assert len(lines) == 4
+    assert 'bent.glb' in lines[0]
+    assert 'cut.glb' in lines[1]
+    assert 'loose.glb' in lines[2]
+    assert 'expected some of 3 joints' in lines[2]
+    assert 'pipe.glb: is no regular file' in lines[3]
     assert not any('\n' in line for line in lines)
 
 

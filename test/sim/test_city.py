@@ -16,6 +16,7 @@ import sim_rig as rig
 from urbanground_ros.city import Action
 from urbanground_ros.city import CityError
 from urbanground_ros.city import EventKind
+from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Scene
@@ -465,3 +466,32 @@ def test_rain_falls_on_the_body_and_a_roof_keeps_it_off():
     reply = city.step(0, 0, 0, 1.0)
     assert [event.kind for event in reply.events] == [EventKind.RAIN_OUT]
     assert reply.state.rain_hits == dry.rain_hits
+
+
+# -- scenes that are refused -----------------------------------------------------------------
+
+
+def gates(*lines):
+    return tuple(GeoLine('gate', tuple(rig.geo(*point) for point in line)) for line in lines)
+
+
+@pytest.mark.parametrize(('closures', 'said'), [
+    (gates([(0, 0), (math.nan, 1)]), 'expected degrees and metres'),
+    (gates([(0, 0), (1, 1)] * 501), 'closures have 1002 points, expected up to 1000'),
+    (gates([(0, 0), (0, 5001)]), 'closures are 5001 m long together, expected up to 5000 m'),
+])
+def test_a_scene_that_is_refused_changes_nothing(closures, said):
+    city = rig.new_city()
+    digest, scene = city.state_hash(), Scene('rainy', time_of_day=0.0, closures=closures)
+    with pytest.raises(CityError, match=said):
+        city.set_scene(scene)
+    with pytest.raises(CityError, match=said):
+        city.load('rig', 2, rig.placement(5.0, -8.0), scene)
+    assert city.state_hash() == digest
+    state = city.step(1.0, 0.0, 0.0, 0.02).state
+    assert (state.weather, state.time_of_day) == ('sunny', 12 * 3600.0)
+
+
+def test_a_speed_beyond_all_numbers_is_limited_as_any():
+    body = rig.new_city().step(1e308, 1e308, 0.0, 0.02).state.body
+    assert math.hypot(body.vx, body.vy) == pytest.approx(7)

@@ -329,6 +329,8 @@ def test_gives_up_when_told_to():
     city = HeadlessCity(open_region=rig.open_rig, pictures=False)
     with pytest.raises(SimError, match=f'127.0.0.1:{port}'):
         RosTcpFront(city, '127.0.0.1', port, connect_timeout=0.1).run()
+    with pytest.raises(SimError, match=r'no bridge at 127\.0\.0\.\.1:9 for 0\.1 s'):
+        RosTcpFront(city, '127.0.0..1', 9, connect_timeout=0.1).run()
     for values in ({'port': 0}, {'connect_timeout': -1.0}):
         with pytest.raises(SimError):
             RosTcpFront(city, **values)

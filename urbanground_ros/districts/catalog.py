@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 import hashlib
 import json
 from pathlib import Path
 import shutil
 import tempfile
+import zlib
 
 import numpy as np
 import PIL
@@ -92,27 +94,36 @@ def resolve_region(name_or_path: str) -> Path:
     added = added_regions()
     if name_or_path in added:
         return added[name_or_path]
-    path = Path(name_or_path).expanduser()
-    for file in (path, path / 'region.yaml'):
-        if file.is_file():
-            return file
+    with suppress(OSError, RuntimeError, ValueError):  # what cannot be a path
+        path = Path(name_or_path).expanduser()
+        for file in (path, path / 'region.yaml'):
+            if file.is_file():
+                return file
     raise DistrictError(
-        f'region {name_or_path!r} is neither a built-in district, an added region nor a file, '
+        f'region {name_or_path!r:.80} is neither a built-in district, an added region nor a file, '
         f'expected a region.yaml, its folder or one of {", ".join((*district_names(), *added))}'
     )
 
 
 def _write_manifest(folder: Path) -> None:
-    sizes = {str(file.relative_to(folder)): file.stat().st_size
+    seals = {str(file.relative_to(folder)): _seal(file)
              for file in sorted(folder.rglob('*')) if file.is_file()}
-    (folder / _MANIFEST).write_text(json.dumps(sizes, indent=1))
+    (folder / _MANIFEST).write_text(json.dumps(seals, indent=1))
+
+
+def _seal(file: Path) -> list[int]:
+    """Return the size of a file, and the checksum of one that is text."""
+    seal = [file.stat().st_size]
+    if file.suffix in ('.json', '.geojson', '.yaml'):
+        seal.append(zlib.crc32(file.read_bytes()))
+    return seal
 
 
 def _is_whole(folder: Path) -> bool:
-    """Tell whether a written district has all its files in their sizes."""
+    """Tell whether a written district has all its files, and they are as they were."""
     try:
-        sizes = json.loads((folder / _MANIFEST).read_text())
-        return all((folder / name).stat().st_size == size for name, size in sizes.items())
+        seals = json.loads((folder / _MANIFEST).read_text())
+        return all(_seal(folder / name) == seal for name, seal in seals.items())
     except (OSError, ValueError, AttributeError, TypeError):
         return False
 

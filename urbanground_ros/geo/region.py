@@ -12,16 +12,19 @@ from functools import cached_property
 import json
 import logging
 import math
-import os
 from os import PathLike
 from pathlib import Path
 import re
+import reprlib
 from typing import Any
 from typing import NoReturn
 
 import yaml
 
 from urbanground_ros.city import GeoPoint
+from urbanground_ros.files import FileError
+from urbanground_ros.files import read_file
+from urbanground_ros.files import write_atomically
 from urbanground_ros.geo.errors import GeoError
 from urbanground_ros.geo.errors import RegionError
 from urbanground_ros.geo.extent import check_in_hong_kong
@@ -91,7 +94,7 @@ _LOG = logging.getLogger(__name__)
 
 def is_region_name(text: str) -> bool:
     """Tell whether a region may be called so: it is a folder's name too."""
-    return re.fullmatch(r'[a-z0-9][a-z0-9_-]*', text) is not None
+    return re.fullmatch(r'[a-z0-9][a-z0-9_-]{0,63}', text) is not None
 
 
 @dataclass(frozen=True)
@@ -160,9 +163,13 @@ class Region:
                 what it must be, or the origin is not in Hong Kong, where every network is.
         """
         try:
-            data = yaml.safe_load(_read(path))
+            data = yaml.load(_read(path), _Loader)
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise RegionError(f'{path}: not YAML: {_one_line(error)}') from None
+        except (LookupError, AttributeError, TypeError, ArithmeticError) as error:
+            # What PyYAML makes of a value that is not of its tag.
+            raise RegionError(f'{path}: a value is not of its YAML tag '
+                              f'({type(error).__name__})') from None
         record = _Record(str(path), data, required=_REGION_REQUIRED, optional=_REGION_OPTIONAL)
         name = record.text('name')
         if not is_region_name(name):
@@ -315,13 +322,18 @@ class _Record:
         known = (*required, *optional)
         for key in data:
             if key not in known:
-                raise RegionError(f'{where}: key {key!r} is unknown, expected {", ".join(known)}')
+                raise RegionError(f'{where}: key {reprlib.repr(key)} is unknown, expected '
+                                  f'{", ".join(known)}')
         for key in required:
             if key not in data:
                 raise RegionError(f'{where}: key {key!r} is missing')
 
     def fail(self, key: str, value: Any, expected: str) -> NoReturn:
-        raise RegionError(f'{self._where}: {key} is {value!r}, expected {expected}')
+        try:
+            shown = reprlib.repr(value)
+        except ValueError:  # a number of thousands of digits
+            shown = 'a huge number'
+        raise RegionError(f'{self._where}: {key} is {shown}, expected {expected}')
 
     def get(self, key: str, kind: type, expected: str) -> Any:
         value = self.data[key]
@@ -333,6 +345,8 @@ class _Record:
         value: str = self.get(key, str, 'text')
         if not value.strip() and not empty:
             self.fail(key, value, 'text that is not empty')
+        if not value.isprintable():
+            self.fail(key, value, 'text without control characters')
         return value
 
     def number(self, key: str, limit: float) -> float:
@@ -380,20 +394,30 @@ def _one_line(error: Exception) -> str:
 
 def _read(path: str | PathLike[str]) -> str:
     try:
-        return Path(path).read_text(encoding='utf-8')
-    except OSError as error:
-        raise RegionError(f'{path}: cannot be read: {error.strerror}') from None
+        return read_file(Path(path)).decode()
+    except FileError as error:
+        raise RegionError(str(error)) from None
     except UnicodeDecodeError as error:
         raise RegionError(f'{path}: not UTF-8: {error.reason}') from None
 
 
 def _write(path: str | PathLike[str], text: str) -> None:
-    """Write beside the target and rename, so that no reader meets half a file."""
-    target = Path(path)
-    temporary = target.with_name(f'.{target.name}.{os.getpid()}')
     try:
-        temporary.write_text(text, encoding='utf-8')
-        temporary.replace(target)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise RegionError(f'{path}: cannot be written: {error.strerror}') from None
+        write_atomically(Path(path), text.encode())
+    except FileError as error:
+        raise RegionError(str(error)) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads YAML without aliases, which can unfold without end, and without a key twice."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError('aliases are not taken')
+        return super().compose_node(parent, index)
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        values = super().construct_mapping(node, deep)
+        if len(values) != len(node.value):
+            raise yaml.YAMLError(f'a key is there twice:{node.start_mark}')
+        return values

@@ -150,7 +150,8 @@ def remove_region(name: str) -> Path:
 
 def _check(new: NewRegion, replace: bool) -> None:
     if not is_region_name(new.name):
-        raise RegionError(f'name is {new.name!r}, expected lower-case letters, digits, - and _')
+        raise RegionError(f'name is {new.name!r:.80}, expected up to 64 lower-case letters, '
+                          'digits, - and _')
     if new.name in district_names():
         raise RegionError(f'name is {new.name!r}, which is a built-in district, expected another')
     if not 0 < new.radius <= MAX_RADIUS:

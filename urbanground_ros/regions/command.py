@@ -37,6 +37,7 @@ from urbanground_ros.tiles.opening import KEY_VARIABLE
 NETWORK_KEY_VARIABLE = 'URBANGROUND_NETWORK_KEY'
 # Where less of a network is joined, that is worth a word.
 _JOINED = 0.5
+_LONGEST = 3600.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -112,8 +113,9 @@ def tell_calibration(path: Path, *, write: bool, with_origin: bool = False) -> N
 
 
 def _add(options: argparse.Namespace) -> int:
-    if not options.timeout > 0:
-        raise UrbanGroundError(f'timeout is {options.timeout:g}, expected seconds, more than 0')
+    if not 0 < options.timeout <= _LONGEST:
+        raise UrbanGroundError(f'timeout is {options.timeout:g}, expected seconds, more than 0 '
+                               f'and up to {_LONGEST:g}')
     if options.key:
         # Here it is looked for by whatever opens the tiles of a region.
         os.environ[KEY_VARIABLE] = options.key

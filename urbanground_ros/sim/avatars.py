@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from urbanground_ros.files import FileError
+from urbanground_ros.files import read_file
 from urbanground_ros.sim.errors import SimError
 from urbanground_ros.sim.figures import mixed
 from urbanground_ros.tiles import decode_rigged
@@ -35,6 +37,8 @@ STANDING = POSES
 #: Height that avatars are posed at (m), near those of people, and the largest picture (pixels).
 HEIGHT = 1.7
 LARGEST_PICTURE = 512
+#: A larger file is not read (bytes).
+LARGEST_FILE = 256 << 20
 #: Slower than this (m/s) somebody stands.
 SLOWEST = 0.2
 #: Way of a cycle of two steps in heights of the body: least, most, and where it cannot be seen.
@@ -181,15 +185,19 @@ def load_avatars(folder: Path) -> tuple[Avatar, ...]:
     Raises:
         SimError: there is no such folder, or nothing in it can be used.
     """
-    if not folder.is_dir():
-        raise SimError(f'avatars: {folder} is no folder, expected one with glTF files')
+    try:
+        found_folder = folder.is_dir()
+    except OSError:  # too long for a name
+        found_folder = False
+    if not found_folder:
+        raise SimError(f'avatars: {folder!s:.200} is no folder, expected one with glTF files')
     found = []
     files = sorted(file for file in folder.rglob('*') if file.suffix.lower() in ('.glb', '.gltf'))
     for file in files:
         name = str(file.relative_to(folder))
         try:
-            avatar = Avatar(file.read_bytes(), name, file.parent)
-        except (OSError, TilesError) as error:
+            avatar = Avatar(read_file(file, LARGEST_FILE), name, file.parent)
+        except (FileError, TilesError) as error:
             _log.warning('avatar left out: %s', error)
             continue
         for line in avatar.warnings:

@@ -66,6 +66,8 @@ MAP = 'map'
 TICKS_PER_SAMPLE = 2
 #: A standing jump is over after so much time, landed or not (s).
 LONGEST_JUMP = 2.0
+#: All closures of a scene are at most so long together (m).
+LONGEST_CLOSURES = 5000.0
 #: One continuous step is at most this long (s).
 LONGEST_STEP = 60.0
 #: Limits of looking up and down (rad), and of turning on the spot (rad/s).
@@ -201,6 +203,7 @@ class HeadlessCity:
         found = self._regions[region]
         feet = self._surface(found, placement)
         marks = tuple((mark.label, self._on_ground(found, mark)) for mark in markers)
+        closures = self._lines(found, scene)
         if found is not self._region:
             if self._region is not None:
                 self._region.tiles.forget()
@@ -209,7 +212,7 @@ class HeadlessCity:
         self._reset(seed, scene, marks)
         self._put(feet, placement.yaw)
         self._gather()
-        self._disclose(())
+        self._disclose(closures, ())
         self._emit()
         return self._reply(True, f'loaded {found.name}{self._missing_people()}', want_image)
 
@@ -248,6 +251,9 @@ class HeadlessCity:
         self._mode = FIRST_PERSON
         clamped = []
         limit = self._embodiment.sprint_speed
+        largest = max(abs(linear_x), abs(linear_y))
+        if largest > 1e6:  # only the direction counts, and its square must not overflow
+            linear_x, linear_y = linear_x / largest * 1e6, linear_y / largest * 1e6
         speed = math.hypot(linear_x, linear_y)
         if speed > limit:
             linear_x, linear_y = linear_x * limit / speed, linear_y * limit / speed
@@ -266,15 +272,16 @@ class HeadlessCity:
         Raises:
             CityError: no region is loaded, or the scene is out of range.
         """
-        self._begin()
+        region = self._begin()
         check_scene(scene)
+        closures = self._lines(region, scene)
         known = self._scene.closures
         gather = scene.pedestrians != self._scene.pedestrians
         self._scene = scene
         self._scene_tick = self._tick
         if gather:
             self._gather()
-        self._disclose(known)
+        self._disclose(closures, known)
         return self._reply(True, f'scene set{self._missing_people()}', False)
 
     def place(self, placement: Placement) -> Reply:
@@ -535,13 +542,26 @@ class HeadlessCity:
                                 np.array(self._body.feet), self._embodiment.radius,
                                 self._period_ns * 1e-9)
 
-    def _disclose(self, known: Sequence[GeoLine]) -> None:
-        """Show the scene's closures; those that were not known are told."""
-        region = self._region
-        assert region is not None
-        self._closures = tuple(
+    def _lines(self, region: CityRegion, scene: Scene) -> tuple[tuple[str, np.ndarray], ...]:
+        """Return labels and points (N, 3) of the scene's closures.
+
+        Raises:
+            SimError: a point is no place, or all together are too long.
+        """
+        lines = tuple(
             (line.label, np.array([self._on_ground(region, point) for point in line.points]))
-            for line in self._scene.closures)
+            for line in scene.closures)
+        length = sum(float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+                     for _, points in lines)
+        if not length <= LONGEST_CLOSURES:
+            raise SimError(f'scene: closures are {length:.0f} m long together, expected up to '
+                           f'{LONGEST_CLOSURES:.0f} m')
+        return lines
+
+    def _disclose(self, closures: tuple[tuple[str, np.ndarray], ...],
+                  known: Sequence[GeoLine]) -> None:
+        """Show the scene's closures; those that were not known are told."""
+        self._closures = closures
         if self._renderer is not None:
             self._renderer.show_closures(points for _, points in self._closures)
         for line in self._scene.closures:

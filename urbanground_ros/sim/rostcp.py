@@ -320,7 +320,7 @@ class RosTcpFront:
         while not self._stopping.is_set():
             try:
                 link = Link(socket.create_connection(self._address, ATTEMPT))
-            except OSError as error:
+            except (OSError, UnicodeError) as error:  # the latter: no host's name
                 if self._patience and time.monotonic() - since >= self._patience:
                     self._gave_up = True
                     self._jobs.put(None)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400.0
 #: People around the body; more would stand in each other's way on any street.
 MOST_PEDESTRIANS = 500
+#: Points of all closures together.
+MOST_CLOSURE_POINTS = 1000
 
 Color = tuple[float, float, float]
 
@@ -88,6 +90,10 @@ def check_scene(scene: Scene) -> None:
         if len(line.points) < 2:
             raise SimError(f'scene: closure {line.label!r} has {len(line.points)} points, '
                            'expected two or more')
+    points = sum(len(line.points) for line in scene.closures)
+    if points > MOST_CLOSURE_POINTS:
+        raise SimError(f'scene: closures have {points} points, expected up to '
+                       f'{MOST_CLOSURE_POINTS}')
     if not 0 <= scene.pedestrians <= MOST_PEDESTRIANS:
         raise SimError(f'scene: pedestrians is {scene.pedestrians!r}, '
                        f'expected 0 to {MOST_PEDESTRIANS}')

@@ -166,7 +166,9 @@ class _RigReader(GltfReader):
             why = f' ({self._warnings[0]})' if self._warnings else ''
             raise TilesError(f'{self._name}: nothing to draw{why}, expected triangles')
         animations = tuple(self._animation(each) for each in self._json.get('animations', []))
-        return Rig(nodes, order, tuple(parts), animations, tuple(self._warnings))
+        found = Rig(nodes, order, tuple(parts), animations, tuple(self._warnings))
+        found.pose()  # a node that cannot be placed is told now
+        return found
 
     def _order(self, nodes: list[dict[str, Any]]) -> list[tuple[int, int]]:
         """Return (node, parent or -1), parents before their children."""

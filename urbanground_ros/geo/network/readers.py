@@ -20,6 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from urbanground_ros.files import FileError
+from urbanground_ros.files import read_file
 from urbanground_ros.geo.errors import NetworkError
 from urbanground_ros.geo.extent import EASTINGS
 from urbanground_ros.geo.extent import LATITUDES
@@ -81,9 +83,9 @@ def read_document(path: str | PathLike[str]) -> dict[str, Any]:
         NetworkError: it cannot be read, or holds something else.
     """
     try:
-        document = json.loads(Path(path).read_text(encoding='utf-8-sig'))
-    except OSError as error:
-        raise NetworkError(f'{path}: cannot be read: {error.strerror}') from None
+        document = json.loads(read_file(Path(path)).decode('utf-8-sig'))
+    except FileError as error:
+        raise NetworkError(str(error)) from None
     except (ValueError, RecursionError) as error:
         raise NetworkError(f'{path}: not JSON: {error}') from None
     if not isinstance(document, dict):

@@ -203,7 +203,8 @@ class NetworkService:
                             'expected what returnZ=true asks for')
         reference = page.get('spatialReference')
         stated = reference if isinstance(reference, dict) else {}
-        if not _GRIDS & {stated.get('wkid'), stated.get('latestWkid')}:
+        if not any(stated.get(name) in _GRIDS for name in ('wkid', 'latestWkid')
+                   if isinstance(stated.get(name), int)):
             raise HttpError(f'{self.url}: reference system is {reference!r}, expected what '
                             'outSR=2326 asks for')
         return page
@@ -213,7 +214,7 @@ class NetworkService:
         for feature in features:
             try:
                 numbered[int(feature['attributes'][field])] = feature
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 raise HttpError(f'{self.url}: a feature has no {field}, expected an id') from None
         return numbered
 
