@@ -141,8 +141,8 @@ def measure_cut(network: PedestrianNetwork, start: Point, goal: Point,
     Start and goal on a feature that is closed leave none: the way would begin elsewhere.
     """
     lines = to_lines(closures, network.frame)
-    closed = frozenset(k for k, feature in enumerate(network.features)
-                       if crossings(feature.points, lines).any())
+    closed = frozenset(k for k in _features_near(network, lines)
+                       if crossings(network.features[k].points, lines).any())
     on = network.nearest(np.array([start, goal])).feature
 
     def measure(shut: frozenset[int]) -> float:
@@ -152,6 +152,16 @@ def measure_cut(network: PedestrianNetwork, start: Point, goal: Point,
         except NoRouteError:
             return math.inf
     return Cut(measure(frozenset()), measure(closed), closed)
+
+
+def _features_near(network: PedestrianNetwork, lines: Sequence[Point]) -> list[int]:
+    """Return the features that have a segment whose bounds meet those of a line, in plan."""
+    low = np.minimum(network.segment_starts, network.segment_ends)[:, :2]
+    high = np.maximum(network.segment_starts, network.segment_ends)[:, :2]
+    met = np.zeros(len(low), dtype=bool)
+    for line in lines:
+        met |= ((low <= line[:, :2].max(axis=0)) & (high >= line[:, :2].min(axis=0))).all(axis=1)
+    return [int(k) for k in np.unique(network.segment_features[met])]
 
 
 def _close(ground: Ground, city: CityRegion, rng: np.random.Generator, start: Point,
