@@ -159,23 +159,13 @@ def _run_agent(options: argparse.Namespace, ros_args: list[str]) -> int:
 # -- tasks and records --------------------------------------------------------------------
 
 def _add_tasks(parser: argparse.ArgumentParser) -> None:
-    from urbanground_ros.districts import DEFAULT_DISTRICT
-    parser.add_argument('file', type=Path, help='task file to write')
-    parser.add_argument('--region', default=DEFAULT_DISTRICT,
-                        help='a name or a region file (default: %(default)s)')
-    from urbanground_ros.evaluate.config import PARAMETERS
-    add_arguments(parser, [p for p in PARAMETERS if p.name in ('count', 'seed')])
+    from urbanground_ros.ladder.command import add_arguments
+    add_arguments(parser)
 
 
 def _run_tasks(options: argparse.Namespace, _: list[str]) -> int:
-    from urbanground_ros.episode import RegionContext
-    from urbanground_ros.evaluate.prepare import generate_verified
-    from urbanground_ros.tasks import write_tasks
-    context = RegionContext.named(options.region)
-    tasks = generate_verified(context, options.count, options.seed)
-    write_tasks(options.file, tasks)
-    print(f'{len(tasks)} tasks written to {options.file}')
-    return 0
+    from urbanground_ros.ladder.command import run
+    return run(options)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
@@ -237,7 +227,8 @@ COMMANDS: dict[str, Command] = {
     'scoring': Command('run the scoring node', _list_parameters('scoring'), _run_scoring, True),
     'agent': Command('run an agent behind the door', _add_agent, _run_agent, True),
     'runner': Command('drive running nodes through an evaluation', _add_runner, _run_runner, True),
-    'tasks': Command('generate tasks and verify them with the oracle', _add_tasks, _run_tasks),
+    'tasks': Command('generate tasks that the oracle proves, verify, show and export them',
+                     _add_tasks, _run_tasks),
     'region': Command('add regions of the real Hong Kong from open data, list, show, remove',
                       _add_region, _run_region),
     'calibrate': Command('measure the height of the network above the tiles of a region',

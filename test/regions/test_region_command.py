@@ -444,7 +444,8 @@ def test_a_region_of_services_alone_is_calibrated(
 def test_a_region_is_found_by_name_where_one_is_named(district, tmp_path, folders, capsys):
     assert main(['region', 'add', 'twin', *district]) == 0
     tasks = tmp_path / 'tasks.json'
-    assert main(['tasks', str(tasks), '--region', 'twin', '--count', '1']) == 0
+    assert main(['tasks', 'generate', '--kinds', 'SN', '--region', 'twin', '--count', '1', '--out',
+                 str(tasks)]) == 0
     assert '"twin"' in tasks.read_text()
     assert main(['eval', '--in-process', '--region', 'twin', '--tasks', str(tasks), '--agents',
                  'oracle', '--pictures', 'false', '--out', str(tmp_path / 'run')]) == 0

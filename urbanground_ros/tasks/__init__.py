@@ -1,10 +1,9 @@
 # Copyright 2026 UrbanGround for ROS 2 maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tasks: kinds, the released JSON format, variants, and generators over a region's network."""
+"""Tasks: kinds, the released JSON format, and variants."""
 
 from urbanground_ros.tasks.clock import show_time
 from urbanground_ros.tasks.errors import TaskError
-from urbanground_ros.tasks.generate import generate_short_range
 from urbanground_ros.tasks.kinds import Condition
 from urbanground_ros.tasks.kinds import Family
 from urbanground_ros.tasks.kinds import Kind
@@ -24,7 +23,6 @@ __all__ = [
     'Stop',
     'Task',
     'TaskError',
-    'generate_short_range',
     'read_tasks',
     'show_time',
     'with_condition',
