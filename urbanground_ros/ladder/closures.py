@@ -59,13 +59,14 @@ _INTO_WALL = 0.2
 #: Draws until a region is given up, and closures tried for one way.
 DRAWS, _TRIES = 3000, 6
 
+#: What is closed is told by a notice: at the start, or, of the variant, on the way.
 _TEXTS = (
-    'Walk to {goal}, which is marked on the map. Part of the way is closed: {closed}. What is '
-    'closed is marked on the map and must not be crossed, so find a way round.',
-    'Get within 15 metres of {goal}, marked on the map. You may not pass the closure ({closed}); '
-    'take another way.',
-    'Your destination is {goal}, marked on the map together with what is closed today: {closed}. '
-    'Crossing a closed line ends the task.',
+    'Walk to {goal}, which is marked on the map. Heed what you are told on the way: a closed line '
+    'must not be crossed.',
+    'Get within 15 metres of {goal}, marked on the map. Should a way be closed to you, take '
+    'another.',
+    'Your destination is {goal}, which the map shows. Crossing a line that is closed ends the '
+    'task.',
 )
 
 
@@ -126,8 +127,7 @@ def _draw(ground: Ground, city: CityRegion, rng: np.random.Generator) -> Task | 
         return None
     name, label = name_spot(ground, goal)
     return Task(
-        id='', kind=Kind.CONSTRAINED, description=pick(rng, _TEXTS).format(
-            goal=name, closed=' and '.join(line.label for line in closures)),
+        id='', kind=Kind.CONSTRAINED, description=pick(rng, _TEXTS).format(goal=name),
         start=ground.placement(rng, start), closures=tuple(closures),
         goal=ground.geo(goal, label), region=ground.context.name,
         seed=draw_seed(rng), route_length=round(cut.closed_length, 3),
