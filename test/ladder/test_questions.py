@@ -20,6 +20,7 @@ from urbanground_ros.episode import RegionContext
 from urbanground_ros.ladder import questions
 from urbanground_ros.ladder.look import LEGIBLE
 from urbanground_ros.ladder.look import Look
+from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import Settings
 from urbanground_ros.sim import HeadlessCity
 from urbanground_ros.tasks import Task
@@ -27,7 +28,7 @@ from urbanground_ros.tiles import Instance
 
 DISTRICTS = (DEFAULT_DISTRICT, 'kwun_lei')
 MAKERS = (questions.visual_recognition, questions.orientation, questions.active_exploration)
-COUNT = 16
+COUNT = 12
 
 
 @pytest.fixture(scope='module')
@@ -78,7 +79,7 @@ def test_a_question_is_a_task_of_the_released_format(tasks):
 
 
 def test_what_is_asked_shows_in_the_first_picture(tasks, contexts, look):
-    for task in tasks['LQ']:
+    for task in tasks['LQ'][::2]:
         assert look.stand(contexts[task.region], task.start)
         mask = look.mask()
         assert mask.pixels(*thing(task)) >= LEGIBLE[thing(task).kind]
@@ -123,12 +124,11 @@ def test_what_is_searched_shows_at_the_end_only(tasks, contexts, look):
         assert look.mask().pixels(*thing(task)) <= questions.UNSEEN
         way = context.network.route(context.to_map(task.start.point), context.to_map(task.goal))
         assert way.length == pytest.approx(task.route_length, abs=0.01)
-        seen = []
-        for yaw in range(0, 360, 15):
-            assert look.stand(context, Placement(task.goal, float(yaw)))
-            sight = look.sight(thing(task))
-            seen.append(sight is not None and sight.legible)
-        assert any(seen)
+        goal = context.to_map(task.goal)
+        look.stand(context, Placement(task.goal))
+        look.turn(look.bearing(look.things(context, thing(task).kind, goal, 15.0)[
+            task.evidence['name']]))
+        assert look.sight(thing(task)).legible
 
 
 def test_the_oracle_finds_what_is_searched(tasks, contexts):
@@ -136,9 +136,9 @@ def test_the_oracle_finds_what_is_searched(tasks, contexts):
     for task in tasks['SQ'][::3]:
         task = replace(task, id='SQ001')
         record = play(city, contexts[task.region], task, make_agent('oracle'),
-                      Settings(task.region, pedestrians=0))
-        assert record['outcome'] == 'succeeded'
-        assert record['metrics']['steps'] < 50
+                      Settings(task.region, contexts[task.region].digest))
+        assert record['outcome'] == Outcome.SUCCEEDED
+        assert len(record['steps']) < 50
     city.close()
 
 
@@ -146,20 +146,19 @@ def test_the_same_seed_gives_the_same_tasks_whatever_was_before(tasks, contexts)
     look = Look()
     context = contexts[DEFAULT_DISTRICT]
     for maker in reversed(MAKERS):
-        again = list(islice(maker(context, np.random.default_rng([7, 0]), look), 6))
-        assert again == tasks[again[0].kind.prefix][:6]
+        again = list(islice(maker(context, np.random.default_rng([7, 0]), look), 4))
+        assert again == tasks[again[0].kind.prefix][:4]
     other = next(questions.orientation(context, np.random.default_rng([8, 0]), look))
     assert other != again[0]
     look.close()
 
 
 def test_forms_take_turns_and_letters_are_dealt(tasks):
-    for prefix, forms in (('LQ', 4), ('OQ', 5), ('SQ', 3)):
-        assert Counter(task.answer for task in tasks[prefix]) == dict.fromkeys(
-            range(4), 2 * COUNT // 4)
-        words = Counter(re.sub(r'[A-Z]\w+|\d+', '', task.description)[:30]
-                        for task in tasks[prefix])
-        assert len(words) >= min(forms, 4)
+    for made in tasks.values():
+        assert Counter(task.answer for task in made) == dict.fromkeys(range(4), 2 * COUNT // 4)
+    assert len({task.description for task in tasks['LQ']}) == 4
+    assert len({frozenset(task.options) for task in tasks['OQ']}) == 4
+    assert len({task.description.split('. ')[-1][:9] for task in tasks['SQ']}) == 3
 
 
 def words_of(text):
@@ -195,9 +194,9 @@ def blind(tasks):
 
 
 def test_words_alone_do_not_tell(tasks):
-    # 96 questions: chance is 25 +- 4.4 percent, and three times that is allowed.
+    # 72 questions: chance is 25 +- 5.1 percent, and three times that is allowed.
     for way, rate in blind(everything(tasks)).items():
-        assert rate < 0.25 + 3 * 0.044, way
+        assert rate < 0.25 + 3 * 0.051, way
 
 
 def test_a_blind_guess_is_found_out(tasks):
@@ -242,7 +241,7 @@ def test_colours_have_words(rgb, colour):
 
 
 def test_a_sign_is_not_read_from_afar_or_behind_or_cut_by_the_edge(tasks, contexts, look):
-    for task in tasks['LQ'][:8]:
+    for task in tasks['LQ'][:6]:
         context = contexts[task.region]
         look.stand(context, task.start)
         before = look.sight(thing(task))

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 import math
+from typing import NamedTuple
 
 import cv2
 import numpy as np
@@ -20,6 +21,7 @@ from urbanground_ros.city import Placement
 from urbanground_ros.city import Reply
 from urbanground_ros.city import Scene
 from urbanground_ros.episode import RegionContext
+from urbanground_ros.geo import compass_to_enu
 from urbanground_ros.sim import CityRegion
 from urbanground_ros.sim import Embodiment
 from urbanground_ros.sim import HeadlessCity
@@ -43,6 +45,7 @@ READING = 15.0
 MARGIN = 8
 #: Boards farther off are not looked for (m).
 _AROUND = 20.0
+_NEAREST = 0.5
 _CLOSE = 0.4
 _AIM = 2.0
 _WALK_SPEED = Embodiment().walk_speed
@@ -149,12 +152,31 @@ class Look:
         shown = self.mask().where(*thing)
         if not shown.any():
             return None
-        best: Sight | None = None
-        for board in self._boards(thing):
-            found = self._measure(thing, board, shown)
-            if found and (best is None or found.pixels > best.pixels):
-                best = found
-        return best
+        sights = []
+        for board in self._boards(self._region, thing, self.feet + _EYE):
+            view = _project(board, self.feet + _EYE, self.yaw, self.pitch)
+            if view is None:
+                continue
+            drawn = np.zeros((HEIGHT, WIDTH), np.uint8)
+            for corner in view.corners:
+                cv2.fillPoly(drawn, [np.clip(corner.round(), -9999, 9999).astype(np.int32)], 1)
+            pixels = int(np.count_nonzero(shown & (drawn > 0)))
+            visible = min(1.0, pixels / max(view.area, 1.0))
+            sights.append(Sight(
+                thing, pixels, visible, view.distance, self.bearing(view.middle),
+                view.fits and pixels >= LEGIBLE[thing.kind] and visible >= VISIBLE))
+        return max(sights, key=lambda sight: sight.pixels, default=None)
+
+    def promises(self, context: RegionContext, feet: np.ndarray, yaw: float,
+                 thing: Instance) -> bool:
+        """Tell whether a thing could be read from a place (3,) if nothing stood before it.
+
+        `yaw` in compass degrees. This needs no picture.
+        """
+        eye = feet + _EYE
+        views = [_project(board, eye, compass_to_enu(yaw), 0.0)
+                 for board in self._boards(self._open(context.name), thing, eye)]
+        return any(view and view.fits and view.area >= LEGIBLE[thing.kind] for view in views)
 
     def things(self, context: RegionContext, kind: str, place: np.ndarray,
                reach: float) -> dict[str, np.ndarray]:
@@ -200,11 +222,10 @@ class Look:
                     if len(faces):
                         yield thing, mesh.positions[faces].astype(float)
 
-    def _boards(self, thing: Instance) -> list[np.ndarray]:
-        """Return the triangles (K, 3, 3) of each board of a thing that faces the eye, around."""
-        eye = self.feet + _EYE
+    def _boards(self, region: CityRegion, thing: Instance, eye: np.ndarray) -> list[np.ndarray]:
+        """Return the triangles (K, 3, 3) of each board of a thing that faces an eye (3,)."""
         boards: dict[tuple[int, ...], list[np.ndarray]] = defaultdict(list)
-        for other, triangles in self._faces(self._region, thing.kind, eye, _AROUND):
+        for other, triangles in self._faces(region, thing.kind, eye, _AROUND):
             if other != thing:
                 continue
             for triangle in triangles:
@@ -216,30 +237,37 @@ class Look:
                     boards[tuple(plane.round().astype(int))].append(triangle)
         return [np.array(board) for board in boards.values()]
 
-    def _measure(self, thing: Instance, board: np.ndarray, shown: np.ndarray) -> Sight | None:
-        eye = self.feet + _EYE
-        forward = np.array([math.cos(self.pitch) * math.cos(self.yaw),
-                            math.cos(self.pitch) * math.sin(self.yaw), math.sin(self.pitch)])
-        right = np.array([math.sin(self.yaw), -math.cos(self.yaw), 0.0])
-        seen = (board - eye) @ np.array([right, np.cross(right, forward), forward]).T
-        if seen[..., 2].min() < 0.5:
-            return None
-        corners = seen[..., :2] / seen[..., 2:] * [_FOCAL, -_FOCAL] + [WIDTH / 2, HEIGHT / 2]
-        sides = corners[:, 1:] - corners[:, :1]
-        area = float(np.abs(np.linalg.det(sides)).sum()) / 2
-        drawn = np.zeros((HEIGHT, WIDTH), np.uint8)
-        for corner in corners:
-            cv2.fillPoly(drawn, [np.clip(corner.round(), -9999, 9999).astype(np.int32)], 1)
-        pixels = int(np.count_nonzero(shown & (drawn > 0)))
-        low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
-        middle = (board.min(axis=(0, 1)) + board.max(axis=(0, 1))) / 2
-        distance = float(np.linalg.norm(middle - eye))
-        visible = min(1.0, pixels / area) if area else 0.0
-        facing = float(_normal(board[0]) @ (eye - middle)) / distance
-        inside = low.min() >= MARGIN and (high <= np.array([WIDTH, HEIGHT]) - MARGIN).all()
-        return Sight(thing, pixels, visible, distance, self.bearing(middle), bool(
-            inside and pixels >= LEGIBLE[thing.kind] and visible >= VISIBLE
-            and facing >= FACING and distance <= READING))
+
+class _View(NamedTuple):
+    """A board in a picture: its triangles (K, 3, 2) and their area in pixels, its middle (3,).
+
+    `fits` tells that it is near, within the picture and not too oblique.
+    """
+
+    corners: np.ndarray
+    area: float
+    middle: np.ndarray
+    distance: float
+    fits: bool
+
+
+def _project(board: np.ndarray, eye: np.ndarray, yaw: float, pitch: float) -> _View | None:
+    """Return how the camera has triangles (K, 3, 3); None where some are not before it."""
+    forward = np.array([math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw),
+                        math.sin(pitch)])
+    right = np.array([math.sin(yaw), -math.cos(yaw), 0.0])
+    seen = (board - eye) @ np.array([right, np.cross(right, forward), forward]).T
+    if seen[..., 2].min() < _NEAREST:
+        return None
+    corners = seen[..., :2] / seen[..., 2:] * [_FOCAL, -_FOCAL] + [WIDTH / 2, HEIGHT / 2]
+    area = float(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).sum()) / 2
+    middle = (board.min(axis=(0, 1)) + board.max(axis=(0, 1))) / 2
+    distance = float(np.linalg.norm(middle - eye))
+    facing = float(_normal(board[0]) @ (eye - middle)) / distance
+    inside = corners.min() >= MARGIN and (
+        corners.max(axis=(0, 1)) <= np.array([WIDTH, HEIGHT]) - MARGIN).all()
+    return _View(corners, area, middle, distance,
+                 bool(inside and facing >= FACING and distance <= READING))
 
 
 def _normal(triangle: np.ndarray) -> np.ndarray:

@@ -152,10 +152,12 @@ class _Maker:
         self._context, self._rng, self._look, self._kind = context, rng, look, kind
         self._letters = _Deal(rng, OPTIONS)
         network = context.network
-        self._spots = np.array([
-            feature.cut(at, at + 0.01)[0] for feature in network.features
-            if feature.outdoor and feature.enabled and feature.feature_type in _STANDING
-            for at in np.arange(1.0, feature.length - 1.0, 1.5).tolist()])
+        self._spots = np.concatenate([
+            shapely.get_coordinates(shapely.line_interpolate_point(
+                shapely.LineString(feature.points),
+                np.arange(1.0, feature.length - 1.0, 1.5)), include_z=True)
+            for feature in network.features
+            if feature.outdoor and feature.enabled and feature.feature_type in _STANDING])
         self._corners = np.array([
             feature.points[end] for feature in network.features
             if feature.feature_type in _CROSSINGS for end in (0, -1)])
@@ -308,11 +310,14 @@ class _Maker:
 
     def _turn_to(self, start: Placement, place: Place) -> Sight | None:
         """Return how a sign is read when turned to it, its bearing as from the start."""
-        if not self._look.stand(self._context, start):
+        sign = Instance('sign', place.name)
+        way = self._doors[place.id] - self._context.to_map(start.point)
+        if not self._promises(start, _compass(way), sign) \
+                or not self._look.stand(self._context, start):
             return None
         turned = self._look.bearing(self._doors[place.id])
         self._look.turn(turned)
-        sight = self._look.sight(Instance('sign', place.name))
+        sight = self._look.sight(sign)
         if sight is None or not sight.legible:
             return None
         bearing = math.remainder(sight.bearing + turned, 360.0)
@@ -391,6 +396,8 @@ class _Maker:
         if not len(ends):
             return None
         end = ends[int(rng.integers(len(ends)))]
+        if not self._look.promises(self._context, end, _compass(target - end), thing):
+            return None
         starts = self._near(end, *SEARCH_BAND)
         if not len(starts):
             return None
@@ -406,11 +413,10 @@ class _Maker:
         last = np.array(line.interpolate(line.length - 3.0).coords[0])
         start = self._facing(begin, ahead, 90.0 * first.next + float(rng.uniform(-1, 1)) * 20.0)
         look = self._look
-        if not look.stand(self._context, start) or look.mask().pixels(*thing) > UNSEEN:
-            return None
-        look.turn(look.bearing(target))
-        if look.mask().pixels(*thing) > UNREAD:
-            return None
+        # Most fail here: it can be read from the start.
+        for placement, most in ((self._facing(begin, target, 0.0), UNREAD), (start, UNSEEN)):
+            if not look.stand(self._context, placement) or look.mask().pixels(*thing) > most:
+                return None
         if not look.walk(shapely.get_coordinates(line.simplify(0.4), include_z=True)[1:]):
             return None
         look.turn(look.bearing(target))
@@ -467,7 +473,8 @@ class _Maker:
 
     def _plain_sight(self, start: Placement | None, thing: Instance) -> Sight | None:
         """Return how a thing is read from a start, if nothing else of its kind comes near it."""
-        if start is None or not self._look.stand(self._context, start):
+        if start is None or not self._promises(start, start.yaw, thing) \
+                or not self._look.stand(self._context, start):
             return None
         sight = self._look.sight(thing)
         if sight is None or not sight.legible:
@@ -476,6 +483,9 @@ class _Maker:
         others = [mask.pixels(*each) for each in mask.instances
                   if each.kind == thing.kind and each != thing]
         return sight if max(others, default=0) <= LESSER * LEGIBLE[thing.kind] else None
+
+    def _promises(self, start: Placement, yaw: float, thing: Instance) -> bool:
+        return self._look.promises(self._context, self._context.to_map(start.point), yaw, thing)
 
     def _shown(self, kind: str) -> set[str]:
         return {each.name for each in self._look.mask().instances if each.kind == kind}
@@ -590,7 +600,7 @@ def _colour_of(rgb: np.ndarray) -> str:
     hue, saturation, value = cv2.cvtColor(
         np.float32(rgb / 255.0).reshape(1, 1, 3), cv2.COLOR_RGB2HSV)[0, 0].tolist()
     if saturation < 0.25:
-        return 'white' if value > 0.5 else 'black' if value < 0.25 else ''
+        return 'white' if value > 0.55 else 'black' if value < 0.25 else ''
     if saturation < 0.5:
         return ''
     return next((colour for colour, (low, high) in _HUES.items()
