@@ -32,11 +32,11 @@ from urbanground_ros.tiles import Instance
 WIDTH, HEIGHT = 640, 480
 _FOV = math.radians(75.0)
 _FOCAL = WIDTH / 2 / math.tan(_FOV / 2)
-#: Pixels of one board from which its letters can be read. Capitals of some 6 pixels are read
-#: with certainty: those of a shop's fascia (4.2 m by 0.86 m) are that high at 15 m, seen at an
-#: angle of up to 55 degrees or so, those of its blade (1.2 m by 0.88 m) at 10 m, those of a
-#: street name plate (1.7 m by 0.36 m) at 10 m.
-LEGIBLE = {'sign': 1800, 'plate': 900}
+#: Pixels of one board from which its letters can be read: capitals are then some 5 pixels high
+#: or more. They are on a shop's fascia (4.2 m by 0.86 m) at 15 m, seen at an angle of up to 55
+#: degrees or so, on its blade (1.2 m by 0.88 m) at 10 m, on a street name plate (1.7 m by
+#: 0.36 m) at 9 m.
+LEGIBLE = {'sign': 1800, 'plate': 1300}
 #: Least share of a board that nothing hides, least cosine of the angle that it is seen at,
 #: greatest distance (m), and least distance from the edge of the picture (pixels).
 VISIBLE = 0.85
@@ -178,6 +178,17 @@ class Look:
                  for board in self._boards(self._open(context.name), thing, eye)]
         return any(view and view.fits and view.area >= LEGIBLE[thing.kind] for view in views)
 
+    def shows(self, points: np.ndarray) -> float:
+        """Return the share of points (N, 3) on surfaces that are in view now."""
+        depth = self._city.depth()
+        assert depth is not None
+        pixels, ahead = _pixels(points, self.feet + _EYE, self.yaw, self.pitch)
+        inside = (ahead > _NEAREST) & (pixels >= 0).all(axis=1) & (
+            pixels < (WIDTH, HEIGHT)).all(axis=1)
+        columns, rows = pixels[inside].astype(int).T
+        return float(np.count_nonzero(
+            np.abs(depth[rows, columns] - ahead[inside]) < _CLOSE) / len(points))
+
     def things(self, context: RegionContext, kind: str, place: np.ndarray,
                reach: float) -> dict[str, np.ndarray]:
         """Return where things of a kind are around a place: of each name the nearest (3,)."""
@@ -253,13 +264,9 @@ class _View(NamedTuple):
 
 def _project(board: np.ndarray, eye: np.ndarray, yaw: float, pitch: float) -> _View | None:
     """Return how the camera has triangles (K, 3, 3); None where some are not before it."""
-    forward = np.array([math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw),
-                        math.sin(pitch)])
-    right = np.array([math.sin(yaw), -math.cos(yaw), 0.0])
-    seen = (board - eye) @ np.array([right, np.cross(right, forward), forward]).T
-    if seen[..., 2].min() < _NEAREST:
+    corners, ahead = _pixels(board, eye, yaw, pitch)
+    if ahead.min() < _NEAREST:
         return None
-    corners = seen[..., :2] / seen[..., 2:] * [_FOCAL, -_FOCAL] + [WIDTH / 2, HEIGHT / 2]
     area = float(np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1])).sum()) / 2
     middle = (board.min(axis=(0, 1)) + board.max(axis=(0, 1))) / 2
     distance = float(np.linalg.norm(middle - eye))
@@ -268,6 +275,19 @@ def _project(board: np.ndarray, eye: np.ndarray, yaw: float, pitch: float) -> _V
         corners.max(axis=(0, 1)) <= np.array([WIDTH, HEIGHT]) - MARGIN).all()
     return _View(corners, area, middle, distance,
                  bool(inside and facing >= FACING and distance <= READING))
+
+
+def _pixels(points: np.ndarray, eye: np.ndarray, yaw: float,
+            pitch: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return where points (..., 3) are in the picture, (..., 2), and how far ahead (m)."""
+    forward = np.array([math.cos(pitch) * math.cos(yaw), math.cos(pitch) * math.sin(yaw),
+                        math.sin(pitch)])
+    right = np.array([math.sin(yaw), -math.cos(yaw), 0.0])
+    seen = (points - eye) @ np.array([right, np.cross(right, forward), forward]).T
+    ahead = seen[..., 2]
+    middle = np.array([WIDTH, HEIGHT]) / 2
+    with np.errstate(divide='ignore', invalid='ignore'):
+        return middle + seen[..., :2] / ahead[..., None] * [_FOCAL, -_FOCAL], ahead
 
 
 def _normal(triangle: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Questions of the first level: what is seen, where it is from here, what a short search finds.
 
-Each is made around something that can be read, and proved by what an agent gets to see: the
-evidence shows where the question says so and not before, and one option fits. Words alone do
+Each is made around something that is seen, mostly read, and proved by what an agent gets to see:
+the evidence shows where the question says so and not before, and one option fits. Words alone do
 not tell which: a right option is drawn as wrong ones are, and its letter is dealt.
 """
 
@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from collections.abc import Container
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 import math
 from typing import Any
 
@@ -31,7 +33,6 @@ from urbanground_ros.geo import NoRouteError
 from urbanground_ros.geo import Place
 from urbanground_ros.geo import PLACE_TYPES
 from urbanground_ros.geo import Route
-from urbanground_ros.ladder.look import LEGIBLE
 from urbanground_ros.ladder.look import Look
 from urbanground_ros.ladder.look import Sight
 from urbanground_ros.tasks import Kind
@@ -49,8 +50,8 @@ _SET_OUT = ('Walk straight on', 'Walk off to your right', 'Turn round and walk b
 #: Degrees either way from the middle of a direction that still count as it: 20 are left to the
 #: border with the next one.
 SURE = 25.0
-#: Whatever else of a kind is in view shows this share of the pixels at most.
-LESSER = 0.25
+#: Pixels that anything else of its kind shows at most where the nearest is asked for.
+LESSER = 450
 #: Of a thing that must be looked for: pixels that may show in the first picture, and when
 #: turned towards it from the start. Letters are then less than 2 pixels and 3 pixels high.
 UNSEEN = 100
@@ -62,12 +63,24 @@ ALONE = 70.0
 #: Metres from a sign's door, and from a plate, at which to look at it.
 _BEFORE = (4.5, 13.5)
 _BELOW = (3.0, 9.0)
+#: Kinds of way that can be told by their look.
+WAYS = {
+    FeatureType.CROSSING_ZEBRA: 'a zebra crossing',
+    FeatureType.CROSSING_SIGNALIZED: 'a crossing with traffic lights',
+    FeatureType.STAIRCASE: 'a flight of steps',
+    FeatureType.GENERALIZED_WALKWAY_INSIDE_PARK: 'a path through a park',
+}
+#: Metres of a way of which most must show, and from its beginning at which to look at it;
+#: metres and degrees off the heading within which no other kind may be.
+_SHOWN, _MOSTLY = 7.0, 0.9
+_FACED = (1.0, 5.0)
+_APART = (16.0, 25.0)
 _STANDING = {FeatureType.FOOTWAY, FeatureType.FOOTPATH, FeatureType.VILLAGE,
              FeatureType.GENERALIZED_WALKWAY_INSIDE_PARK}
 _CROSSINGS = {FeatureType.CROSSING_SIGNALIZED, FeatureType.CROSSING_ZEBRA}
 #: How often each place is tried, and a form until others have their turn.
 _ROUNDS = 4
-_TRIES = 40
+_TRIES = 100
 #: Wrong names are chosen from so many of the next shorter and the next longer ones.
 _WINDOW = 6
 #: What is called after a street, and has its sign on a post.
@@ -97,7 +110,7 @@ def visual_recognition(context: RegionContext, rng: np.random.Generator,
     """Yield questions about what the first picture shows, until the region has no more."""
     maker = _Maker(context, rng, look, Kind.VISUAL_RECOGNITION)
     return maker.take_turns(maker.name_of_sign, maker.kind_of_place, maker.colour_of_sign,
-                            maker.name_of_street)
+                            maker.name_of_street, maker.kind_of_way)
 
 
 def orientation(context: RegionContext, rng: np.random.Generator, look: Look) -> Iterator[Task]:
@@ -152,12 +165,10 @@ class _Maker:
         self._context, self._rng, self._look, self._kind = context, rng, look, kind
         self._letters = _Deal(rng, OPTIONS)
         network = context.network
-        self._spots = np.concatenate([
-            shapely.get_coordinates(shapely.line_interpolate_point(
-                shapely.LineString(feature.points),
-                np.arange(1.0, feature.length - 1.0, 1.5)), include_z=True)
+        self._spots = np.concatenate([np.empty((0, 3)), *(
+            _along(feature.points, np.arange(1.0, feature.length - 1.0, 1.5))
             for feature in network.features
-            if feature.outdoor and feature.enabled and feature.feature_type in _STANDING])
+            if feature.outdoor and feature.enabled and feature.feature_type in _STANDING)])
         self._corners = np.array([
             feature.points[end] for feature in network.features
             if feature.feature_type in _CROSSINGS for end in (0, -1)])
@@ -167,17 +178,9 @@ class _Maker:
         self._doors = {place.id: context.to_map(place.entrance) for place in self._places}
 
     def take_turns(self, *forms: _Form) -> Iterator[Task]:
-        """Yield a task of each form in turn; one that tries for long in vain is passed over."""
-        waiting = deque(form(rng) for form, rng in zip(
-            forms, self._rng.spawn(len(forms)), strict=True))
-        while waiting:
-            form = waiting.popleft()
-            for tries, task in enumerate(form, 1):
-                if task is not None:
-                    yield task
-                if task is not None or tries == _TRIES:
-                    waiting.append(form)
-                    break
+        """Yield a task of each form in turn."""
+        return _take_turns([form(rng) for form, rng in zip(
+            forms, self._rng.spawn(len(forms)), strict=True)])
 
     # -- what is seen ------------------------------------------------------------------------
 
@@ -234,6 +237,43 @@ class _Maker:
             return self._task('Read the street name plate nearest to you. '
                               'Which street does it name?', start, aim[0], wrong, sight)
         return self._over(list(self._corners), attempt, rng)
+
+    def kind_of_way(self, rng: np.random.Generator) -> Iterator[Task | None]:
+        """Ask what sort of way leads on ahead, each sort in turn."""
+        ways: dict[FeatureType, list[np.ndarray]] = {}
+        for feature in self._context.network.features:
+            if feature.feature_type in WAYS and feature.enabled and feature.length > _SHOWN:
+                ways.setdefault(feature.feature_type, []).append(feature.points)
+        return _take_turns([self._ways_of(FeatureType(kind), ways, rng)
+                            for kind in rng.permutation(sorted(ways)).tolist()])
+
+    def _ways_of(self, kind: FeatureType, ways: dict[FeatureType, list[np.ndarray]],
+                 rng: np.random.Generator) -> Iterator[Task | None]:
+        points = {each: np.concatenate([_along(line, np.arange(0.0, 200.0, 2.0))
+                                        for line in lines]) for each, lines in ways.items()}
+
+        def attempt(line: np.ndarray) -> Task | None:
+            shown = _along(line, np.arange(0.5, _SHOWN, 0.5))
+            target = shown[len(shown) // 2]
+            spots = [spot for spot in self._near(line[0], *_FACED) if abs(math.remainder(
+                _compass(target - spot) - _compass(shown[-1] - shown[0]), 360.0)) < SURE]
+            if not spots:
+                return None
+            spot = spots[int(rng.integers(len(spots)))]
+            start = self._facing(spot, target, 0.0)
+            wrong = [WAYS[each] for each in ways if each is not kind
+                     and not _is_ahead(points[each], spot, start.yaw)]
+            if len(wrong) < OPTIONS - 1 or not self._look.stand(self._context, start):
+                return None
+            visible = self._look.shows(shown)
+            if visible < _MOSTLY:
+                return None
+            return self._task('What leads on straight ahead from where you stand?', start,
+                              WAYS[kind], rng.permutation(wrong)[:OPTIONS - 1].tolist(),
+                              {'kind': 'way', 'name': kind.name.lower(), 'visible': visible,
+                               'distance': round(float(np.linalg.norm(target - spot)), 2)})
+        return self._over([line for each in ways[kind] for line in (each, each[::-1])],
+                          attempt, rng)
 
     # -- where it is -------------------------------------------------------------------------
 
@@ -321,7 +361,7 @@ class _Maker:
         if sight is None or not sight.legible:
             return None
         bearing = math.remainder(sight.bearing + turned, 360.0)
-        return Sight(sight.thing, sight.pixels, sight.visible, sight.distance, bearing, True)
+        return replace(sight, bearing=bearing)
 
     def _read_map(self, description: str, start: Placement, options: Sequence[str],
                   wanted: _Deal) -> Task | None:
@@ -331,7 +371,8 @@ class _Maker:
             return None
         right = options[wanted.next]
         wanted.used()
-        return self._task(description, start, right, _others(right, options), None)
+        return self._task(description, start, right, _others(right, options),
+                          {'kind': 'map', 'name': 'north'})
 
     # -- what a search finds -----------------------------------------------------------------
 
@@ -437,7 +478,7 @@ class _Maker:
     # -- of all ------------------------------------------------------------------------------
 
     def _task(self, description: str, start: Placement, right: str, wrong: Sequence[str],
-              sight: Sight | None, **fields: Any) -> Task | None:
+              evidence: Sight | dict[str, Any], **fields: Any) -> Task | None:
         """Return a task of what the look has just proved; None without enough wrong options."""
         if len(set(wrong)) < OPTIONS - 1 or right in wrong:
             return None
@@ -445,11 +486,11 @@ class _Maker:
         self._letters.used()
         options = self._rng.permutation(list(wrong)).tolist()
         options.insert(answer, right)
-        evidence: dict[str, Any] = {'kind': 'map', 'name': 'north'}
-        if sight is not None:
-            evidence = {'kind': sight.thing.kind, 'name': sight.thing.name,
-                        'pixels': sight.pixels, 'visible': round(sight.visible, 3),
-                        'distance': round(sight.distance, 2), 'bearing': round(sight.bearing, 1)}
+        if isinstance(evidence, Sight):
+            evidence = {
+                'kind': evidence.thing.kind, 'name': evidence.thing.name,
+                'pixels': evidence.pixels, 'visible': round(evidence.visible, 3),
+                'distance': round(evidence.distance, 2), 'bearing': round(evidence.bearing, 1)}
         look = self._look
         return Task(
             id='', kind=self._kind, description=description, start=start, options=tuple(options),
@@ -482,7 +523,7 @@ class _Maker:
         mask = self._look.mask()
         others = [mask.pixels(*each) for each in mask.instances
                   if each.kind == thing.kind and each != thing]
-        return sight if max(others, default=0) <= LESSER * LEGIBLE[thing.kind] else None
+        return sight if max(others, default=0) <= LESSER else None
 
     def _promises(self, start: Placement, yaw: float, thing: Instance) -> bool:
         return self._look.promises(self._context, self._context.to_map(start.point), yaw, thing)
@@ -556,8 +597,35 @@ class _Maker:
         return GeoPoint(round(latitude, 9), round(longitude, 9), round(altitude, 3))
 
 
+def _take_turns(forms: Iterable[Iterator[Task | None]]) -> Iterator[Task]:
+    """Yield a task of each form in turn; one that tries for long in vain is passed over."""
+    waiting = deque(forms)
+    while waiting:
+        form = waiting.popleft()
+        for tries, task in enumerate(form, 1):
+            if task is not None:
+                yield task
+            if task is not None or tries == _TRIES:
+                waiting.append(form)
+                break
+
+
 def _compass(way: np.ndarray) -> float:
     return math.degrees(math.atan2(way[0], way[1]))
+
+
+def _along(line: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Return the points (N, 3) at distances along a line (M, 3)."""
+    return shapely.get_coordinates(
+        shapely.line_interpolate_point(shapely.LineString(line), offsets), include_z=True)
+
+
+def _is_ahead(points: np.ndarray, spot: np.ndarray, yaw: float) -> bool:
+    """Tell whether one of some points (N, 3) is near and about ahead."""
+    offsets = points - spot
+    turns = np.degrees(np.arctan2(offsets[:, 0], offsets[:, 1])) - yaw
+    return bool(((np.linalg.norm(offsets, axis=1) < _APART[0])
+                 & (np.abs((turns + 180.0) % 360.0 - 180.0) < _APART[1])).any())
 
 
 def _others(right: str, options: Sequence[str]) -> list[str]:
