@@ -204,8 +204,10 @@ class Look:
         return found
 
     def close(self) -> None:
-        """Give back the city."""
+        """Give back the city and the regions."""
         self._city.close()
+        for region in self._regions.values():
+            region.tiles.close()
 
     def _open(self, name: str) -> CityRegion:
         if name not in self._regions:
