@@ -314,7 +314,7 @@ def test_tilesets_inside_each_other_are_stopped(tmp_path):
     warnings = []
     assert not list(load_tileset(tmp_path / '0.json', FRAME, warnings))
     assert len(warnings) == 1
-    assert 'more than 128 tilesets inside each other' in warnings[0]
+    assert 'nested deeper than 128 tiles' in warnings[0]
 
 
 @pytest.mark.parametrize(('text', 'said'), [
