@@ -4,12 +4,14 @@
 
 from contextlib import suppress
 import gzip
+import json
 import logging
 import os
 import socket
 import threading
 import time
 
+import numpy as np
 import pytest
 from standin import b3dm
 from standin import frame
@@ -17,6 +19,7 @@ from standin import L4
 from standin import StandIn
 
 from urbanground_ros.tiles import DiskCache
+from urbanground_ros.tiles import encode_image
 from urbanground_ros.tiles import HttpOptions
 from urbanground_ros.tiles import HttpSource
 from urbanground_ros.tiles import load_tileset
@@ -253,6 +256,43 @@ def test_what_turns_out_damaged_is_not_kept(service, tmp_path, kind):
         found = survey(source(service, DiskCache(tmp_path)), limit=20)
         assert len(found.warnings) == warnings
     assert found.meshes == 15
+
+
+def test_files_of_every_sort_are_not_kept_when_damaged(tmp_path):
+    box = {'box': [0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 0, 9]}
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], '<f4').tobytes()
+    picture = encode_image(np.zeros((2, 2, 3), np.uint8))
+    site = {
+        'tileset.json': {'asset': {'version': '1.1'}, 'root': {
+            'boundingVolume': box, 'geometricError': 1, 'content': {'uri': 'a.gltf'},
+            'implicitTiling': {'subdivisionScheme': 'QUADTREE', 'availableLevels': 1,
+                               'subtreeLevels': 1, 'subtrees': {'uri': 's.subtree'}}}},
+        's.subtree': {'tileAvailability': {'bitstream': 0}, 'contentAvailability': [
+            {'constant': 1}], 'childSubtreeAvailability': {'constant': 0},
+            'buffers': [{'uri': 'bits', 'byteLength': 100}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 100}]},
+        'a.gltf': {
+            'asset': {'version': '2.0'}, 'buffers': [{'uri': 'points', 'byteLength': 36}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 36}], 'accessors': [
+                {'bufferView': 0, 'componentType': 5126, 'count': 3, 'type': 'VEC3'}],
+            'images': [{'uri': 'picture'}], 'textures': [{'source': 0}],
+            'materials': [{'pbrMetallicRoughness': {'baseColorTexture': {'index': 0}}}],
+            'meshes': [{'primitives': [{'attributes': {'POSITION': 0}, 'material': 0}]}],
+            'nodes': [{'mesh': 0}]},
+        'bits': b'\xff' * 100, 'points': points, 'picture': picture,
+    }
+    files = {name: body if isinstance(body, bytes) else json.dumps(body).encode()
+             for name, body in site.items()}
+    host = 'http://127.0.0.1:9/'
+    for name in ('s.subtree', 'bits', 'a.gltf', 'points', 'picture'):
+        cache = DiskCache(tmp_path / name)
+        for round_files in ({**files, name: b'{"e": 1}'}, files):
+            place = HttpSource(f'{host}tileset.json', None, cache)
+            place._client.fetch = lambda address, read, there=round_files: read(
+                there[address.removeprefix(host)])
+            found = survey(place)
+            assert bool(found.warnings) == (round_files is not files), found.warnings
+        assert found.meshes == 1
 
 
 def test_offline_uses_the_cache_and_nothing_else(service, tmp_path):
