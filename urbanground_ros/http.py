@@ -11,10 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 import http.client
+import io
 import logging
+import re
+import socket
 import threading
 import time
+from typing import Any
 from typing import TypeVar
 from urllib.parse import parse_qsl
 from urllib.parse import quote
@@ -39,7 +44,10 @@ _CHUNK = 1 << 16
 _REDIRECTS = 5
 # Answers that another try may change.
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
-_LONGEST_WAIT = 30.0
+# Seconds between the tries for one answer, all together.
+_PATIENCE = 30.0
+# A shorter value of a query is no secret, and may be part of anything.
+_SECRET_LENGTH = 4
 _PATH_CHARACTERS = "/%:@!$&'()*+,;=~-._"
 
 
@@ -62,7 +70,7 @@ class HttpLimits:
     Attributes:
         connections: How many at once, at most.
         timeout: Seconds without a byte after which a try has failed.
-        deadline: Seconds for one try in all.
+        deadline: Seconds for one try in all, redirects and headers included.
         tries: For each answer.
         backoff: Seconds before the second try, doubled before each further one.
     """
@@ -118,6 +126,7 @@ class HttpClient:
             if any(name in names for name, _ in pairs):
                 query = urlencode([pair for pair in pairs if pair[0] not in names])
         path = quote(parts.path, safe=_PATH_CHARACTERS)
+        query = quote(query, safe=f'{_PATH_CHARACTERS}?')
         return urlunsplit((parts.scheme, parts.netloc, path, query, ''))
 
     def resolve(self, base: str, uri: str) -> str:
@@ -128,12 +137,12 @@ class HttpClient:
         """
         try:
             url = urljoin(base, uri)
-        except ValueError:
-            said = f'{label(base)}: a content URI is damaged, expected a URI'
-            raise HttpError(said) from None
-        if urlsplit(url).scheme not in ('http', 'https'):
-            raise HttpError(f'{label(base)}: content {uri[:80]!r} is not behind HTTP')
-        return self.clean(url)
+            _split(url)
+            return self.clean(url)
+        except (HttpError, ValueError):
+            raise HttpError(
+                f'{label(base)}: content {label(self.hide(uri))[:80]!r} is not behind HTTP'
+            ) from None
 
     def fetch(self, address: str, read: Callable[[bytes], T]) -> T:
         """Return what `read` makes of an answer; where it raises `PassingError`, try again.
@@ -141,30 +150,38 @@ class HttpClient:
         Raises:
             HttpError: no answer, or none that can be read; `PassingError` where that may change.
         """
-        wait = self._limits.backoff
+        wait, patience = self._limits.backoff, _PATIENCE
         for attempt in range(1, self._limits.tries + 1):
             try:
                 with self._slots:
                     return read(self._get(address))
             except PassingError as error:
                 said = error
+            except HttpError as error:
+                raise HttpError(self.hide(str(error))) from None
+            if patience <= 0:
+                break
             if attempt < self._limits.tries:
                 if not self._told:
                     # Whoever waits shall know for what; once is enough.
                     self._told = True
-                    _log.warning('%s: %s, trying up to %d times', label(address), said,
-                                 self._limits.tries)
-                if self._closed.wait(min(max(wait, said.wait), _LONGEST_WAIT)):
+                    _log.warning('%s: %s, trying up to %d times', self.hide(label(address)),
+                                 said, self._limits.tries)
+                pause = min(max(wait, said.wait), patience)
+                patience -= pause
+                if self._closed.wait(pause):
                     break
                 wait *= 2
         raise PassingError(
-            f'{label(address)}: {said}, after {attempt} tries'
+            self.hide(f'{label(address)}: {said}, after {attempt} tries')
         )
 
     def hide(self, text: str) -> str:
         """Return a text of the service without the secrets that it may repeat."""
         for _, value in self._secrets:
-            text = text.replace(value, '…') if value else text
+            if len(value) >= _SECRET_LENGTH:
+                for form in (value, quote(value, safe=''), quote(value)):
+                    text = text.replace(form, '…')
         return text
 
     def close(self) -> None:
@@ -173,9 +190,9 @@ class HttpClient:
 
     def _get(self, address: str) -> bytes:
         """Try once, redirects included."""
-        url = address
+        url, end = address, time.monotonic() + self._limits.deadline
         for _ in range(_REDIRECTS + 1):
-            status, headers, body = self._request(url)
+            status, headers, body = self._request(url, end)
             if status == 200:
                 kind = headers.get('Content-Type', '').partition(';')[0].strip().lower()
                 if kind == 'text/html':
@@ -190,31 +207,36 @@ class HttpClient:
             said = f'HTTP {status}'
             if status in _PASSING:
                 after = headers.get('Retry-After', '')
-                raise PassingError(said, float(after) if after.isdigit() else 0.0)
+                raise PassingError(said, float(after) if re.fullmatch('[0-9]+', after) else 0.0)
             if status in (401, 403):
                 said += ' (is the key right?)' if self._secrets else ' (does it want a key?)'
             raise HttpError(f'{label(address)}: {said}, expected 200')
         raise HttpError(f'{label(address)}: more than {_REDIRECTS} redirects')
 
-    def _request(self, url: str) -> tuple[int, http.client.HTTPMessage, bytes]:
+    def _request(
+        self, url: str, end: float
+    ) -> tuple[int, http.client.HTTPMessage, bytes]:
         parts = urlsplit(url)
         query = parts.query
         if (parts.scheme, parts.netloc) == self._origin and self._secrets:
             query = '&'.join(filter(None, (query, urlencode(self._secrets))))
         target = urlunsplit(('', '', parts.path or '/', query, ''))
-        connection = self._connection(parts.scheme, parts.netloc)
+        try:
+            connection = self._connection(parts.scheme, parts.netloc)
+        except http.client.InvalidURL:
+            raise HttpError(f'{label(url)}: damaged host or port, expected a URL') from None
         # A connection that was kept open may have been closed at the other end since.
         kept_open = connection.sock is not None
         failure: Exception
         # Nothing is chained: what these errors say may have the URL in it, key and all.
         try:
             try:
-                return self._exchange(connection, target)
+                return self._exchange(connection, target, end)
             except (ConnectionError, http.client.BadStatusLine):
                 connection.close()
                 if not kept_open:
                     raise
-                return self._exchange(connection, target)
+                return self._exchange(connection, target, end)
         except PassingError as error:
             failure = error
         except HttpError as error:
@@ -229,9 +251,12 @@ class HttpClient:
         raise failure
 
     def _exchange(
-        self, connection: http.client.HTTPConnection, target: str
+        self, connection: http.client.HTTPConnection, target: str, end: float
     ) -> tuple[int, http.client.HTTPMessage, bytes]:
-        end = time.monotonic() + self._limits.deadline
+        if connection.sock is not None:
+            connection.sock.settimeout(self._limits.timeout)
+        connection.response_class = partial(  # type: ignore[assignment]
+            _Response, limits=self._limits, end=end)
         connection.request('GET', target, headers={
             'Accept-Encoding': 'gzip', 'User-Agent': f'urbanground/{__version__}',
         })
@@ -240,7 +265,6 @@ class HttpClient:
         parts, size = [], 0
         while expected is None or size < expected:
             left = _CHUNK if expected is None else min(_CHUNK, expected - size)
-            # Gives what has come, so that a trickle cannot outlast the deadline.
             part = response.read1(left)
             if not part:
                 break
@@ -248,8 +272,6 @@ class HttpClient:
             size += len(part)
             if size > MAX_BYTES:
                 raise HttpError(f'more than {MAX_BYTES} bytes, expected {self._expected}')
-            if time.monotonic() > end:
-                raise PassingError(f'not whole in {self._limits.deadline:g} s')
         if expected is not None and size < expected:
             raise PassingError(f'{size} bytes of {expected}')
         response.close()
@@ -267,10 +289,57 @@ class HttpClient:
         return connections[scheme, netloc]
 
 
+class _Response(http.client.HTTPResponse):
+    """An answer that must have come whole, headers included, when a time is over."""
+
+    def __init__(self, sock: socket.socket, method: str, limits: HttpLimits, end: float) -> None:
+        super().__init__(sock, method=method)
+        self._stream = _Stream(self.fp.detach(), sock, limits, end)
+        self.fp = io.BufferedReader(self._stream)
+
+    def begin(self) -> None:
+        super().begin()
+        if self._stream.ended:
+            raise PassingError('broken answer (its headers end early)')
+
+
+class _Stream(io.RawIOBase):
+    """What comes from a socket: each read waits no longer than there is time."""
+
+    def __init__(
+        self, raw: io.RawIOBase, sock: socket.socket, limits: HttpLimits, end: float
+    ) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._limits = limits
+        self._end = end
+        self.ended = False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._end - time.monotonic()
+        try:
+            self._sock.settimeout(min(self._limits.timeout, max(left, 1e-3)))
+            count = self._raw.readinto(buffer)
+        except TimeoutError:
+            if left > self._limits.timeout:
+                raise
+            left = 0.0
+        if left <= 0:
+            raise PassingError(f'not whole in {self._limits.deadline:g} s')
+        self.ended = count == 0
+        return count
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 def label(address: str) -> str:
-    """Return a URL without query and user, for errors and logs."""
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition('@')[2], parts.path, '', ''))
+    """Return a URL without query and user, for errors and logs; it may be damaged."""
+    return re.sub('(?<=//)[^/]*@', '', re.split('[?#]', address, maxsplit=1)[0])
 
 
 def gunzip(data: bytes) -> bytes:
@@ -296,11 +365,12 @@ def gunzip(data: bytes) -> bytes:
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        sound = parts.scheme in ('http', 'https') and bool(parts.hostname) and parts.port != 0
+        sound = parts.scheme in ('http', 'https') and bool(parts.hostname) and parts.port != 0 \
+            and re.search('[\\0- \x7f]', parts.netloc) is None
     except ValueError:
         sound = False
     if not sound:
         raise HttpError(
-            f'{url.partition("?")[0]!r} is no URL, expected http:// or https:// and a host'
+            f'{label(url)!r} is no URL, expected http:// or https:// and a host'
         )
     return parts

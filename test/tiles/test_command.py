@@ -4,6 +4,7 @@
 
 import json
 from pathlib import Path
+import struct
 
 import pytest
 from standin import frame
@@ -99,6 +100,31 @@ def test_bad_input_is_one_line(words, said, tmp_path, capsys):
     error = capsys.readouterr().err
     assert said in error
     assert error.count('\n') == 1
+
+
+@pytest.mark.parametrize('text', [
+    '{"a": ' + '[' * 100_000 + ']' * 100_000 + '}', 'COMPOSITES',
+    '{"asset": {"version": "1.1"}, "root": ' + '{"children": [' * 5000 + ']}' * 5000 + '}',
+])
+def test_what_is_nested_for_ever_is_one_line(text, tmp_path, capsys):
+    data = b'glTF' + bytes(12)
+    for _ in range(3000):
+        data = struct.pack('<4sIII', b'cmpt', 1, 16 + len(data), 1) + data
+    path = tmp_path / 'tileset.json'
+    path.write_bytes(data if text == 'COMPOSITES' else text.encode())
+    assert main(['tiles', 'info', str(path)]) == 1
+    assert capsys.readouterr().err.count('\n') == 1
+
+
+@pytest.mark.parametrize(('names', 'shown'), [
+    ([1], 'none'), ([1, 'a'], 'a'), (['a\nerror: x\x1b[31m'], 'a\\nerror: x\\x1b[31m'),
+])
+def test_names_of_extensions_are_shown_printable(names, shown, tmp_path, capsys):
+    path = tmp_path / 'tileset.json'
+    path.write_text(json.dumps({'asset': {'version': '1.1'}, 'extensionsUsed': names, 'root': {
+        'boundingVolume': {'sphere': [0, 0, 0, 9]}, 'geometricError': 1}}))
+    assert main(['tiles', 'info', str(path)]) == 0
+    assert f'  extensions {shown}\n' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('words', [

@@ -8,6 +8,7 @@ import json
 import math
 from pathlib import Path
 import struct
+import tracemalloc
 
 import numpy as np
 from PIL import Image
@@ -270,6 +271,51 @@ def test_an_index_beyond_the_vertices_is_told():
     broken = TileMesh(mesh.name, mesh.positions, mesh.normals, mesh.uvs, mesh.faces + np.uint32(9))
     with pytest.raises(TilesError, match='index 12, expected below 4'):
         decode_glb(encode_glb([broken]))
+
+
+@pytest.mark.parametrize(('kind', 'values'), [
+    (5120, np.array([0, 1, -1], 'i1')), (5122, np.array([0, 1, -1], '<i2')),
+    (5126, np.array([0, 1, np.nan], '<f4')),
+])
+def test_indices_are_unsigned(kind, values):
+    corners = square().positions[:3].tobytes()
+    views = [{'buffer': 0, 'byteLength': 36},
+             {'buffer': 0, 'byteOffset': 36, 'byteLength': values.nbytes}]
+    accessors = [{'bufferView': 0, 'componentType': 5126, 'count': 3, 'type': 'VEC3'},
+                 {'bufferView': 1, 'componentType': kind, 'count': 3, 'type': 'SCALAR'}]
+    data = one_mesh({'attributes': {'POSITION': 0}, 'indices': 1}, corners + values.tobytes(),
+                    views, accessors)
+    scene = decode_gltf(data, 'sample')
+    assert not scene.primitives
+    assert scene.warnings == (
+        f'sample: indices of componentType {kind}, expected one of 5121, 5123, 5125',)
+
+
+def test_buffer_views_that_overlap_are_not_copied():
+    size, views = 8 << 20, 40
+    data = one_mesh(
+        {'attributes': {'POSITION': 0}}, bytes(size),
+        [{'buffer': 0, 'byteOffset': 4 * n, 'byteLength': size - 400} for n in range(views)],
+        [{'bufferView': n, 'componentType': 5126, 'count': 3, 'type': 'VEC3'}
+         for n in range(views)])
+    document, binary = split_glb(data, 'sample')
+    document['meshes'][0]['primitives'] *= views
+    for number, primitive in enumerate(document['meshes'][0]['primitives']):
+        document['meshes'][0]['primitives'][number] = {'attributes': {'POSITION': number}}
+    data = glb(document, binary)
+    tracemalloc.start()
+    scene = decode_gltf(data, 'sample')
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(scene.primitives) == views
+    assert most < 4 * size
+
+
+def test_what_a_picture_is_not_is_told_without_addresses():
+    scene = decode_gltf(boxed(images=[{'uri': 'a.png'}]), 'sample', lambda _: b'{"error"}')
+    assert scene.damaged == ('a.png',)
+    assert '0x' not in scene.warnings[0]
+    assert 'starts with' in scene.warnings[0]
 
 
 def boxed(**changes: object) -> bytes:

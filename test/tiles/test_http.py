@@ -4,10 +4,14 @@
 
 from contextlib import suppress
 import gzip
+import json
 import logging
 import os
+import socket
 import threading
+import time
 
+import numpy as np
 import pytest
 from standin import b3dm
 from standin import frame
@@ -15,6 +19,7 @@ from standin import L4
 from standin import StandIn
 
 from urbanground_ros.tiles import DiskCache
+from urbanground_ros.tiles import encode_image
 from urbanground_ros.tiles import HttpOptions
 from urbanground_ros.tiles import HttpSource
 from urbanground_ros.tiles import load_tileset
@@ -118,6 +123,105 @@ def test_faults_that_pass(service, kind):
     assert source(service).read(service.url + TILE) == b3dm(*L4, 4)
 
 
+class Speaker:
+    """Sends bytes, one piece after another, to whoever asks for anything."""
+
+    def __init__(self, *pieces: bytes, pause: float = 0.0) -> None:
+        self._pieces, self._pause = pieces, pause
+        self._server = socket.create_server(('127.0.0.1', 0))
+        self.url = f'http://127.0.0.1:{self._server.getsockname()[1]}/tileset.json'
+        self.asked = 0
+
+    def __enter__(self):
+        """Begin to speak."""
+        threading.Thread(target=self._serve, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End it."""
+        self._server.close()
+
+    def _serve(self) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = self._server.accept()
+                self.asked += 1
+                with connection, suppress(OSError):
+                    connection.recv(9999)
+                    for piece in self._pieces:
+                        connection.sendall(piece)
+                        time.sleep(self._pause)
+
+
+OK = b'HTTP/1.1 200 OK\r\n'
+
+
+@pytest.mark.parametrize('pieces', [
+    [OK, b'X: ', *[b'a'] * 99], [b'HTTP/1.1 100 Continue\r\n\r\n'] * 99,
+    [OK, b'Transfer-Encoding: chunked\r\n\r\n', *[b'0'] * 99],
+    [OK, b'\r\n', *[b'a'] * 99],
+])
+def test_a_trickle_of_any_part_ends_at_the_deadline(pieces):
+    began = time.monotonic()
+    with Speaker(*pieces, pause=0.05) as speaker, \
+            pytest.raises(TilesError, match=r'not whole in 0.3 s, after 1 tries'):
+        HttpSource(speaker.url, options=HttpOptions(timeout=0.2, deadline=0.3, tries=1)).read(
+            speaker.url)
+    assert time.monotonic() - began < 2.0
+
+
+@pytest.mark.parametrize('cut', [b'Content-Le', b'Content-Type: text/plain\r\n', b''])
+def test_headers_that_end_early_are_no_answer(cut, tmp_path):
+    cache = DiskCache(tmp_path)
+    with Speaker(OK + cut) as speaker, \
+            pytest.raises(TilesError, match=r'its headers end early\), after 3 tries'):
+        HttpSource(speaker.url, None, cache, QUICK).read(speaker.url)
+    assert cache.get(speaker.url) is None
+    with Speaker(OK + b'\r\nwhole') as speaker:
+        assert HttpSource(speaker.url, options=QUICK).read(speaker.url) == b'whole'
+
+
+@pytest.mark.parametrize('after', [b'1000000000', b'9' * 500, b'\xb2', b'nan', b'-5'])
+def test_waiting_for_one_answer_is_bounded_in_all(after, monkeypatch):
+    waits = []
+    with Speaker(b'HTTP/1.1 503 No\r\nRetry-After: ' + after
+                 + b'\r\nContent-Length: 0\r\nConnection: close\r\n\r\n') as speaker:
+        place = HttpSource(speaker.url, options=QUICK)
+        monkeypatch.setattr(place._client._closed, 'wait', waits.append)
+        with pytest.raises(TilesError, match=r'HTTP 503, after [23] tries'):
+            place.read(speaker.url)
+    assert sum(waits) <= 30.0
+
+
+def test_a_service_that_is_away_is_not_asked_for_every_name(tmp_path):
+    cache = DiskCache(tmp_path)
+    with Speaker(b'HTTP/1.1 503 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n') as speaker:
+        place = speaker.url.removesuffix('/tileset.json')
+        with pytest.raises(TilesError, match='HTTP 503'):
+            open_sources(place, KEY, cache, QUICK)
+        assert speaker.asked == QUICK.tries
+        cache.put(f'{place}/f2/tileset.json', b'{}')
+        (kept,) = open_sources(place, KEY, cache, QUICK)
+        assert kept.root == f'{place}/f2/tileset.json'
+
+
+@pytest.mark.parametrize('uri', [
+    'http://127.0.0.1:abc/x', 'http://127.0.0.1:99999999/x', 'http://a b/x', 'http://[x/',
+    'http://[zz]/x', 'http:///x', f'ftp://h/p?key={KEY}', f'file:///p?key={KEY}',
+    f'ftp://u:{KEY}@h/p', f'ftp://h/{KEY}', f'http://127.0.0.1:9/{KEY}', '\ud800',
+    f'http://{"a" * 70}.x/',
+])
+def test_a_uri_that_leads_nowhere_is_one_line_without_the_key(uri, caplog):
+    moved = f'HTTP/1.1 302 Found\r\nLocation: {uri}\r\nContent-Length: 0\r\n\r\n'
+    with Speaker(moved.encode('latin-1', 'replace')) as speaker:
+        place = HttpSource(speaker.url, KEY, options=QUICK)
+        for act in (lambda: place.read(place.root), lambda: place.fetch(place.root, uri)):
+            with pytest.raises(TilesError) as error:
+                act()
+            assert KEY not in f'{error.value}{caplog.text}'
+            assert '\n' not in str(error.value)
+
+
 def test_nobody_there():
     place = HttpSource('http://127.0.0.1:9/tileset.json', KEY, options=QUICK)
     with pytest.raises(TilesError, match=r'no connection .*, after 3 tries') as error:
@@ -152,6 +256,43 @@ def test_what_turns_out_damaged_is_not_kept(service, tmp_path, kind):
         found = survey(source(service, DiskCache(tmp_path)), limit=20)
         assert len(found.warnings) == warnings
     assert found.meshes == 15
+
+
+def test_files_of_every_sort_are_not_kept_when_damaged(tmp_path):
+    box = {'box': [0, 0, 0, 9, 0, 0, 0, 9, 0, 0, 0, 9]}
+    points = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0]], '<f4').tobytes()
+    picture = encode_image(np.zeros((2, 2, 3), np.uint8))
+    site = {
+        'tileset.json': {'asset': {'version': '1.1'}, 'root': {
+            'boundingVolume': box, 'geometricError': 1, 'content': {'uri': 'a.gltf'},
+            'implicitTiling': {'subdivisionScheme': 'QUADTREE', 'availableLevels': 1,
+                               'subtreeLevels': 1, 'subtrees': {'uri': 's.subtree'}}}},
+        's.subtree': {'tileAvailability': {'bitstream': 0}, 'contentAvailability': [
+            {'constant': 1}], 'childSubtreeAvailability': {'constant': 0},
+            'buffers': [{'uri': 'bits', 'byteLength': 100}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 100}]},
+        'a.gltf': {
+            'asset': {'version': '2.0'}, 'buffers': [{'uri': 'points', 'byteLength': 36}],
+            'bufferViews': [{'buffer': 0, 'byteLength': 36}], 'accessors': [
+                {'bufferView': 0, 'componentType': 5126, 'count': 3, 'type': 'VEC3'}],
+            'images': [{'uri': 'picture'}], 'textures': [{'source': 0}],
+            'materials': [{'pbrMetallicRoughness': {'baseColorTexture': {'index': 0}}}],
+            'meshes': [{'primitives': [{'attributes': {'POSITION': 0}, 'material': 0}]}],
+            'nodes': [{'mesh': 0}]},
+        'bits': b'\xff' * 100, 'points': points, 'picture': picture,
+    }
+    files = {name: body if isinstance(body, bytes) else json.dumps(body).encode()
+             for name, body in site.items()}
+    host = 'http://127.0.0.1:9/'
+    for name in ('s.subtree', 'bits', 'a.gltf', 'points', 'picture'):
+        cache = DiskCache(tmp_path / name)
+        for round_files in ({**files, name: b'{"e": 1}'}, files):
+            place = HttpSource(f'{host}tileset.json', None, cache)
+            place._client.fetch = lambda address, read, there=round_files: read(
+                there[address.removeprefix(host)])
+            found = survey(place)
+            assert bool(found.warnings) == (round_files is not files), found.warnings
+        assert found.meshes == 1
 
 
 def test_offline_uses_the_cache_and_nothing_else(service, tmp_path):
@@ -253,6 +394,17 @@ def test_a_damaged_entry_is_told_and_forgotten(tmp_path, caplog):
         assert cache.get('a') is None
         assert not path.exists()
     assert len([line for line in caplog.messages if 'damaged entry' in line]) == 1
+
+
+def test_a_cache_that_is_read_only_serves(tmp_path, monkeypatch):
+    cache = DiskCache(tmp_path)
+    cache.put('a', b'whole')
+
+    def refuse(*_: object) -> None:
+        raise OSError(30, 'Read-only file system')
+
+    monkeypatch.setattr(os, 'utime', refuse)
+    assert cache.get('a').data == b'whole'
 
 
 def test_what_is_least_recently_used_goes_first(tmp_path):

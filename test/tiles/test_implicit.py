@@ -168,9 +168,26 @@ def test_damaged_subtrees(tmp_path, subtree, said):
     assert '\n' not in str(error.value)
 
 
+def test_what_a_subtree_costs_is_bounded(tmp_path):
+    buffer = {'uri': 'bits.bin', 'byteLength': 1}
+    views = [{'buffer': 0, 'byteLength': 1}] * 1000
+    available = {'tileAvailability': ALL, 'childSubtreeAvailability': NOTHING}
+    (tmp_path / 'bits.bin').write_bytes(b'\xff')
+    source = write_implicit(tmp_path, {**available, 'contentAvailability': [{'bitstream': 999}],
+                                       'buffers': [buffer], 'bufferViews': views})
+    asked = []
+    read_file = source.read
+    source.read = lambda address: asked.append(address) or read_file(address)
+    assert len(read(source).children) == 4
+    assert asked.count(str(tmp_path / 'bits.bin')) == 1
+    with pytest.raises(TilesError, match='40000 contentAvailability, expected one for each of 1'):
+        read(write_implicit(tmp_path, {**available, 'contentAvailability': [ALL] * 40000}))
+
+
 @pytest.mark.parametrize(('implicit', 'said'), [
     ({'subtreeLevels': 40}, 'subtreeLevels 40'), ({'subtreeLevels': 0}, 'subtreeLevels 0'),
     ({'subdivisionScheme': 'TREE'}, "subdivisionScheme 'TREE'"),
+    ({'availableLevels': 2000}, 'availableLevels 2000, expected tiles nested no deeper than 128'),
 ])
 def test_impossible_tilings(tmp_path, implicit, said):
     with pytest.raises(TilesError, match=said):

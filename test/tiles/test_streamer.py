@@ -358,6 +358,25 @@ def test_everything_nearby_is_what_loading_gives(tmp_path, path):
     assert {(mesh.name, mesh.positions.tobytes()) for mesh in found.meshes} == key
 
 
+def test_a_tileset_without_end_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr('urbanground_ros.tiles.streamer.MAX_LED', 300)
+    square(tmp_path, 'a.glb', 0, 10)
+    for number in range(12):
+        fan = tile(1.0, None, (tile(1.0, f'{number + 1}.json'),) * 9, refine='ADD')
+        (tmp_path / f'{number}.json').write_text(json.dumps(
+            {'asset': {'version': '1.1'}, 'root': fan}))
+    source = write(tmp_path, tile(8.0, None, (tile(0.0, 'a.glb'), tile(8.0, '0.json')),
+                                  refine='ADD'))
+    for view in (lambda streamer: streamer.nearby((0, 0, 0), 1e8),
+                 lambda streamer: streamer.update(NEAR, wait=True)):
+        with Streamer([source], FRAME) as streamer:
+            found = view(streamer)
+            assert found.complete
+            assert names(found.meshes) == ['a.glb:0']
+            assert streamer.warnings == [
+                f'{source.root}: leads to more than 300 tiles, of which no more are opened']
+
+
 def test_two_tilesets_are_shown_together(service, tmp_path):
     square(tmp_path, 'a.glb', 0, 10)
     local = write(tmp_path, tile(0.0, 'a.glb'))

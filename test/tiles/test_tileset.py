@@ -3,8 +3,10 @@
 """Tilesets: real ones load in the map frame, broken ones cost what is broken."""
 
 import json
+import os
 from pathlib import Path
 import struct
+import warnings as simple_warnings
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from urbanground_ros.geo import ecef_to_geodetic
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.tiles import encode_glb
 from urbanground_ros.tiles import load_tileset
+from urbanground_ros.tiles import open_sources
 from urbanground_ros.tiles import read_tileset
 from urbanground_ros.tiles import TileMesh
 from urbanground_ros.tiles import TilesError
@@ -265,19 +268,61 @@ def test_a_broken_tile_costs_only_itself(tmp_path, uri):
     ({'refine': 'MIX'}, "root/0 has refine 'MIX'"),
     ({'content': {}}, 'root/0: damaged (KeyError'), ({'content': {'uri': 5}}, 'root/0: damaged'),
     ({'children': [[]]}, 'root/0/0: damaged'),
+    ({'transform': [1e308] * 16}, 'root/0 has a transform beyond 1e+09 m'),
+    ({'boundingVolume': {'box': [0] * 6 + [1e308, 0, 0, 0, 1e308, 0]}}, 'reaches beyond 1e+09 m'),
+    ({'boundingVolume': {'box': [1e200] * 12}}, 'reaches beyond 1e+09 m'),
+    ({'boundingVolume': {'region': [1e308, 1e308, -1e308, 0, 1, 1e308]}}, 'expected radians'),
+    ({'content': {'uri': 'pipe'}}, 'pipe: not a regular file'),
+    ({'content': {'uri': 'loop'}}, 'loop: Too many levels of symbolic links'),
+    ({'content': {'uri': 'a%00'}}, 'a\\x00: embedded null byte'),
+    ({'content': {'uri': 'http://[x/'}}, 'root/0: damaged'),
+    ({'content': {'uri': 'a%0A%1B.glb'}}, 'a\\n\\x1b.glb: No such file'),
 ])
 def test_a_broken_entry_costs_its_tile(tmp_path, broken, said):
     write_corner(tmp_path, 'corner.glb')
+    os.mkfifo(tmp_path / 'pipe')
+    (tmp_path / 'loop').symlink_to('loop')
     entry = {'boundingVolume': VOLUME, 'geometricError': 0, **broken}
     source = write_tileset(tmp_path, {
         'transform': in_frame(), 'children': [entry, tile('corner.glb')],
     })
     warnings = []
-    assert len(list(load_tileset(source, FRAME, warnings))) == 1
+    with simple_warnings.catch_warnings():
+        simple_warnings.simplefilter('error')
+        assert len(list(load_tileset(source, FRAME, warnings))) == 1
     assert len(warnings) == 1
     assert said in warnings[0]
-    assert str(source) in warnings[0]
+    assert str(tmp_path) in warnings[0]
     assert '\n' not in warnings[0]
+
+
+@pytest.mark.parametrize('name', ['loop', 'a\0', 'x' * 300, '~no-such-user/x'])
+def test_a_path_that_cannot_be_is_one_line(tmp_path, name):
+    (tmp_path / 'loop').symlink_to('loop')
+    with pytest.raises(TilesError) as error:
+        read_tileset(open_sources(name if name[0] == '~' else tmp_path / name)[0])
+    assert '\0' not in str(error.value)
+
+
+def test_more_tiles_than_a_file_may_have_refuse_it_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr('urbanground_ros.tiles.tileset.MAX_TILES', 20)
+    warnings = []
+    children = [{**tile('gone.glb'), 'children': [tile('gone.glb')] * 9}] * 5
+    with pytest.raises(TilesError, match='tiles and contents, expected 0 to 20'):
+        read_tileset(write_tileset(tmp_path, {'children': children}), warn=warnings.append)
+    assert not warnings
+
+
+def test_depth_counts_across_files(tmp_path):
+    for number in range(6):
+        entry = tile(f'{number + 1}.json')
+        for _ in range(60):
+            entry = {'boundingVolume': VOLUME, 'geometricError': 9, 'children': [entry]}
+        write_tileset(tmp_path, entry, f'{number}.json')
+    warnings = []
+    assert not list(load_tileset(tmp_path / '0.json', FRAME, warnings))
+    assert len(warnings) == 1
+    assert 'nested deeper than 128 tiles' in warnings[0]
 
 
 def test_a_composite_keeps_what_can_be_used(tmp_path):
@@ -314,7 +359,7 @@ def test_tilesets_inside_each_other_are_stopped(tmp_path):
     warnings = []
     assert not list(load_tileset(tmp_path / '0.json', FRAME, warnings))
     assert len(warnings) == 1
-    assert 'more than 128 tilesets inside each other' in warnings[0]
+    assert 'nested deeper than 128 tiles' in warnings[0]
 
 
 @pytest.mark.parametrize(('text', 'said'), [

@@ -19,6 +19,9 @@ from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import Budget
 from urbanground_ros.tiles.limits import MAX_ELEMENTS
 
+# Those that indices may have (glTF 2.0, 3.7.2.1).
+_UNSIGNED = (5121, 5123, 5125)
+
 #: Component types of glTF as dtypes.
 COMPONENTS = {5120: 'i1', 5121: 'u1', 5122: '<i2', 5123: '<u2', 5125: '<u4', 5126: '<f4'}
 
@@ -29,24 +32,29 @@ _MESHOPT = ('EXT_meshopt_compression', 'KHR_meshopt_compression')
 class Buffers:
     """What the accessors, buffer views and buffers of a glTF hold.
 
-    `binary` is the chunk of a binary glTF; `fetch` gets what a URI points to. All raise
-    TilesError, or what `telling_damage` turns into one.
+    `binary` is the chunk of a binary glTF; `fetch` gets what a URI points to, of so many bytes
+    or more. All raise TilesError, or what `telling_damage` turns into one.
     """
 
     def __init__(
-        self, document: dict[str, Any], binary: bytes, name: str, fetch: Callable[[str], bytes]
+        self, document: dict[str, Any], binary: bytes, name: str,
+        fetch: Callable[[str, int], bytes],
     ) -> None:
         self._json = document
         self._binary = binary
         self._name = name
         self._fetch = fetch
         self._buffers: dict[int, bytes] = {}
-        self._views: dict[int, bytes] = {}
+        self._views: dict[int, memoryview] = {}
         self._elements = Budget(name, 'vertices and indices', MAX_ELEMENTS)
         self._bytes = Budget(name, 'bytes in packed buffer views', MAX_BYTES)
+        self._fetched = Budget(name, 'bytes in buffers of their own', MAX_BYTES)
 
     def view(self, index: int) -> bytes:
-        """Return the bytes of a buffer view, unpacked."""
+        """Return a copy of the bytes of a buffer view, unpacked."""
+        return bytes(self._view(index))
+
+    def _view(self, index: int) -> memoryview:
         if index not in self._views:
             view = self._json['bufferViews'][index]
             extensions = view.get('extensions', {})
@@ -56,15 +64,37 @@ class Buffers:
             else:
                 count, stride = packed['count'], packed['byteStride']
                 self._bytes.spend(count * stride)
-                self._views[index] = meshopt.decode_gltf_buffer(
-                    self._slice(packed, index), count, stride, packed['mode'],
+                self._views[index] = memoryview(meshopt.decode_gltf_buffer(
+                    bytes(self._slice(packed, index)), count, stride, packed['mode'],
                     packed.get('filter', 'NONE'),
-                ).tobytes()
+                ).tobytes())
         return self._views[index]
 
     def accessor(self, index: int) -> NDArray[np.float64]:
         """Return an accessor's values, (count, components), normalised where it says so."""
         accessor = self._json['accessors'][index]
+        return self.scaled(self._values(accessor), accessor)
+
+    def indices(self, index: int) -> NDArray:
+        """Return an accessor's values (count,) as indices.
+
+        Raises:
+            TilesError: they are of a type that indices may not have.
+        """
+        accessor = self._json['accessors'][index]
+        self._expect_indices(accessor)
+        if accessor['type'] != 'SCALAR' or accessor.get('normalized'):
+            raise TilesError(f'{self._name}: indices of type {accessor["type"]}, expected SCALAR '
+                             'that is not normalized')
+        return self._values(accessor)[:, 0]
+
+    def _expect_indices(self, where: dict[str, Any]) -> None:
+        kind = where['componentType']
+        if kind not in _UNSIGNED:
+            raise TilesError(f'{self._name}: indices of componentType {kind}, expected one of '
+                             f'{", ".join(map(str, _UNSIGNED))}')
+
+    def _values(self, accessor: dict[str, Any]) -> NDArray:
         count, width = accessor['count'], _WIDTHS[accessor['type']]
         self._elements.spend(count)
         dtype = np.dtype(COMPONENTS[accessor['componentType']])
@@ -76,7 +106,7 @@ class Buffers:
             values = np.zeros((count, width), dtype)
         if 'sparse' in accessor:
             values = self._sparse(values, accessor['sparse'], width, dtype)
-        return self.scaled(values, accessor)
+        return values
 
     def scaled(self, values: NDArray, accessor: dict[str, Any]) -> NDArray[np.float64]:
         """Return values as float64, normalised where their accessor says so."""
@@ -94,7 +124,7 @@ class Buffers:
         self, where: dict[str, Any], count: int, width: int, dtype: np.dtype, stride: int
     ) -> NDArray:
         return np.ndarray(
-            (count, width), dtype, self.view(where['bufferView']), where.get('byteOffset', 0),
+            (count, width), dtype, self._view(where['bufferView']), where.get('byteOffset', 0),
             (stride, dtype.itemsize),
         )
 
@@ -102,6 +132,8 @@ class Buffers:
         self, values: NDArray, sparse: dict[str, Any], width: int, dtype: np.dtype
     ) -> NDArray:
         where, count = sparse['indices'], sparse['count']
+        self._elements.spend(count)
+        self._expect_indices(where)
         kind = np.dtype(COMPONENTS[where['componentType']])
         indices = self._array(where, count, 1, kind, kind.itemsize)[:, 0]
         changed = values.copy()
@@ -110,7 +142,7 @@ class Buffers:
         )
         return changed
 
-    def _slice(self, view: dict[str, Any], index: int) -> bytes:
+    def _slice(self, view: dict[str, Any], index: int) -> memoryview:
         start, length = view.get('byteOffset', 0), view['byteLength']
         data = self._buffer(view['buffer'])
         if start < 0 or length < 0 or start + length > len(data):
@@ -118,10 +150,14 @@ class Buffers:
                 f'{self._name}: bufferView {index} is bytes {start} to {start + length}, '
                 f'expected within the {len(data)} of its buffer'
             )
-        return data[start:start + length]
+        return memoryview(data)[start:start + length]
 
     def _buffer(self, index: int) -> bytes:
         if index not in self._buffers:
-            uri = self._json['buffers'][index].get('uri')
-            self._buffers[index] = self._binary if uri is None else self._fetch(uri)
+            buffer = self._json['buffers'][index]
+            uri, data = buffer.get('uri'), self._binary
+            if uri is not None:
+                data = self._fetch(uri, buffer.get('byteLength', 0))
+                self._fetched.spend(len(data))
+            self._buffers[index] = data
         return self._buffers[index]

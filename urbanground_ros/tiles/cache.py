@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 import hashlib
 import logging
@@ -53,12 +54,14 @@ class DiskCache:
         path = self._path(address)
         try:
             raw = path.read_bytes()
-            os.utime(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             self._tell(f'cannot be read ({error.strerror})')
             return None
+        # On a file system that is read only, what is there still serves.
+        with suppress(OSError):
+            os.utime(path)
         data = raw[_HEADER.size:]
         if len(raw) >= _HEADER.size:
             magic, fetched, digest = _HEADER.unpack_from(raw)

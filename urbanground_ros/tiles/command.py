@@ -12,6 +12,7 @@ import sys
 from urbanground_ros.folders import cache_folder
 from urbanground_ros.progress import Progress
 from urbanground_ros.tiles.cache import DiskCache
+from urbanground_ros.tiles.errors import printable
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.http import HttpOptions
 from urbanground_ros.tiles.opening import KEY_VARIABLE
@@ -67,7 +68,7 @@ def _info(source: Source, options: argparse.Namespace) -> int:
     found = survey(source, options.limit)
     print(source.label(source.root))
     for name, value in _lines(found):
-        print(f'  {name:10} {value}')
+        print(f'  {name:10} {printable(value)}')
     return _tell(found.warnings)
 
 

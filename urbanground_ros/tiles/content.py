@@ -117,7 +117,7 @@ def _open_content(
 
 
 class _Pictures:
-    """The pictures of a source, as the document at an address names them."""
+    """The pictures and other files of a source, as the document at an address names them."""
 
     def __init__(self, source: Source, address: str) -> None:
         self._source = source
@@ -128,6 +128,11 @@ class _Pictures:
 
     def setdefault(self, uri: str, picture: NDArray[np.uint8], /) -> NDArray[np.uint8]:
         return self._source.share(self._source.resolve(self._address, uri), picture)
+
+    def forget(self, uri: str) -> None:
+        """Let go of a copy of a file that the document names."""
+        if not uri.startswith('data:'):
+            self._source.forget(self._source.resolve(self._address, uri))
 
 
 class _Decoder:
@@ -173,6 +178,8 @@ class _Decoder:
         scene = decode_gltf(data, label, self._resolve, self._pictures, batches)
         for line in scene.warnings:
             self._warn(line)
+        for uri in scene.damaged:
+            self._pictures.forget(uri)
         offset = np.eye(4)
         offset[:3, 3] = center + scene.center
         matrix = self._to_map @ offset @ _UP_AXIS[self._up_axis]

@@ -14,6 +14,21 @@ from urbanground_ros.errors import UrbanGroundError
 class TilesError(UrbanGroundError):
     """A tileset or a tile content that cannot be used, told in one line."""
 
+    def __init__(self, said: str) -> None:
+        """Take the line; what of it a terminal would not print, names of files have."""
+        super().__init__(printable(said))
+
+
+class AwayError(TilesError):
+    """A service that does not answer: later it may."""
+
+
+def printable(text: str) -> str:
+    """Return a text with escapes for what a terminal would not print."""
+    return ''.join(
+        part if part.isprintable() else part.encode('unicode_escape').decode() for part in text
+    )
+
 
 # What the decoders raise on a damaged file, those of C extensions included.
 _DAMAGE = (

@@ -21,6 +21,7 @@ from PIL import Image
 
 from urbanground_ros.tiles.buffers import COMPONENTS
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.limits import MAX_JSON
 from urbanground_ros.tiles.mesh import Features
 from urbanground_ros.tiles.mesh import flip_v
 from urbanground_ros.tiles.mesh import Instance
@@ -70,6 +71,8 @@ def split_glb(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 
 
 def _document(data: bytes, name: str) -> dict[str, Any]:
+    if len(data) > MAX_JSON:
+        raise TilesError(f'{name}: JSON of {len(data)} bytes, expected {MAX_JSON} at most')
     document = json.loads(data)
     if not isinstance(document, dict):
         raise TilesError(f'{name}: its JSON is a {type(document).__name__}, expected an object')

@@ -101,13 +101,15 @@ class Scene:
     """The default scene of a glTF, its lamps in the axes of its primitives.
 
     `center` (3,) metres is CESIUM_RTC's, added in the axes of the tile (Z up), zero where
-    there is none. `warnings` has a line for each part that was left out.
+    there is none. `warnings` has a line for each part that was left out; `damaged` are the URIs
+    of files beside it that could not be read.
     """
 
     primitives: tuple[Primitive, ...]
     lamps: tuple[Lamp, ...]
     center: NDArray[np.float64]
     warnings: tuple[str, ...]
+    damaged: tuple[str, ...]
 
 
 def decode_gltf(
@@ -163,7 +165,7 @@ class GltfReader:
                 f'{name}: requires {", ".join(sorted(unknown))}, expected only '
                 f'{", ".join(sorted(SUPPORTED_EXTENSIONS))}'
             )
-        self._buffers = Buffers(self._json, binary, name, self._fetch)
+        self._buffers = Buffers(self._json, binary, name, self._fetch_buffer)
         self._pixels = Budget(name, 'pixels', MAX_PIXELS)
         self._nodes = Budget(name, 'nodes', MAX_NODES)
         self._textures: dict[int, NDArray[np.uint8] | None] = {}
@@ -171,6 +173,7 @@ class GltfReader:
         self._tables: dict[int, Table | None] = {}
         self._warnings: list[str] = []
         self._lamps: list[Lamp] = []
+        self._damaged: list[str] = []
 
     def scene(self) -> Scene:
         """Return its default scene."""
@@ -181,7 +184,8 @@ class GltfReader:
                 f'{self._name}: CESIUM_RTC center {rtc["center"]!r}, expected three numbers'
             )
         primitives = tuple(self._primitives())
-        return Scene(primitives, tuple(self._lamps), center, tuple(self._warnings))
+        return Scene(primitives, tuple(self._lamps), center, tuple(self._warnings),
+                     tuple(self._damaged))
 
     def _primitives(self) -> Iterator[Primitive]:
         scenes = self._json.get('scenes', [])
@@ -385,7 +389,7 @@ class GltfReader:
         if indices is None:
             indices = np.arange(len(positions))
             if 'indices' in primitive:
-                indices = self._buffers.accessor(primitive['indices']).reshape(-1)
+                indices = self._buffers.indices(primitive['indices'])
         return attribute, positions, _triangles(indices, mode)
 
     def _fetch(self, uri: str) -> bytes:
@@ -394,6 +398,14 @@ class GltfReader:
         if self._resolve is None:
             raise TilesError(f'{self._name}: refers to {uri!r}, expected everything inside')
         return self._resolve(uri)
+
+    def _fetch_buffer(self, uri: str, least: int) -> bytes:
+        data = self._fetch(uri)
+        if len(data) < least:
+            self._damaged.append(uri)
+            raise TilesError(
+                f'{self._name}: buffer {uri[:80]!r} has {len(data)} bytes, expected {least}')
+        return data
 
     def _texture(self, index: int) -> NDArray[np.uint8] | None:
         """Return the picture of a texture, None (and a warning) where it cannot be used."""
@@ -422,7 +434,12 @@ class GltfReader:
             return decode_image(self._fetch(uri), name, self._pixels)
         pixels = self._pictures.get(uri)
         if pixels is None:
-            pixels = decode_image(self._fetch(uri), name, self._pixels)
+            data = self._fetch(uri)
+            try:
+                pixels = decode_image(data, name, self._pixels)
+            except TilesError:
+                self._damaged.append(uri)
+                raise
             pixels = self._pictures.setdefault(uri, pixels)
         return pixels
 

@@ -18,7 +18,9 @@ from urbanground_ros.http import HttpClient
 from urbanground_ros.http import HttpError
 from urbanground_ros.http import HttpLimits
 from urbanground_ros.http import label
+from urbanground_ros.http import PassingError
 from urbanground_ros.tiles.cache import DiskCache
+from urbanground_ros.tiles.errors import AwayError
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import unpacked
 from urbanground_ros.tiles.sources import Source
@@ -102,9 +104,10 @@ class HttpSource(Source):
                 self._stale_told = True
                 _LOG.warning('%s; what the cache has is used', error)
             return unpacked(entry.data, self.label(address))
+        whole = unpacked(data, self.label(address))
         if self._cache is not None:
             self._cache.put(address, data)
-        return unpacked(data, self.label(address))
+        return whole
 
     def forget(self, address: str) -> None:
         """Let go of the copy in the cache, unless there is no other."""
@@ -121,5 +124,7 @@ def _telling() -> Iterator[None]:
     """Turn what the client says into this room's error; nothing is chained."""
     try:
         yield
+    except PassingError as error:
+        raise AwayError(str(error)) from None
     except HttpError as error:
         raise TilesError(str(error)) from None

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 import opengl_basisu
 from PIL import Image
+from PIL import UnidentifiedImageError
 
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.limits import Budget
@@ -28,6 +29,11 @@ def decode_image(data: bytes, name: str, pixels: Budget) -> NDArray[np.uint8]:
             return np.ascontiguousarray(
                 texture.transcode(opengl_basisu.Target.RGBA8).data[..., :3]
             )
-        with Image.open(BytesIO(data), formats=('JPEG', 'PNG', 'WEBP')) as picture:
+        try:
+            opened = Image.open(BytesIO(data), formats=('JPEG', 'PNG', 'WEBP'))
+        except UnidentifiedImageError:
+            # What it says has an address in memory.
+            raise ValueError(f'starts with {data[:8]!r}') from None
+        with opened as picture:
             pixels.spend(picture.width * picture.height)
             return np.asarray(picture.convert('RGB'))

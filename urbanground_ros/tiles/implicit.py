@@ -15,8 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from urbanground_ros.http import MAX_BYTES
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
+from urbanground_ros.tiles.limits import Budget
+from urbanground_ros.tiles.limits import MAX_BITS
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import lead_to
 from urbanground_ros.tiles.tileset import parse_document
@@ -36,8 +39,12 @@ def read_subtree(source: Source, subtree: Subtree) -> Tile:
     uri = _expand(subtree.tiling.subtrees, subtree.at)
     address = source.resolve(subtree.root.base, uri)
     name = source.label(address)
-    with telling_damage(name, 'a subtree of 3D Tiles 1.1'):
-        return _Subtree(source, subtree, address, name).tile(0, 0)
+    try:
+        with telling_damage(name, 'a subtree of 3D Tiles 1.1'):
+            return _Subtree(source, subtree, address, name).tile(0, 0)
+    except TilesError:
+        source.forget(address)
+        raise
 
 
 class _Subtree:
@@ -48,22 +55,25 @@ class _Subtree:
         self._tiling = subtree.tiling
         self._dimensions = 2 if subtree.tiling.branches == 4 else 3
         self._name = name
-        document, binary = _parse(source.read(address), name)
-        views = [
-            _view(source, address, document, binary, view, name)
-            for view in document.get('bufferViews', [])
-        ]
+        self._source = source
+        self._address = address
+        self._document, self._binary = _parse(source.read(address), name)
+        self._buffers: dict[int, bytes] = {}
+        self._bytes = Budget(name, 'bytes in buffers', MAX_BYTES)
+        self._bits_left = Budget(name, 'availability bits', MAX_BITS)
+        document = self._document
         levels, branches = self._tiling.subtree_levels, self._tiling.branches
         self._starts = [(branches ** k - 1) // (branches - 1) for k in range(levels + 1)]
         count = self._starts[levels]
-        self._tiles = _bits(document['tileAvailability'], views, count, name)
+        self._tiles = self._bits(document['tileAvailability'], count)
         contents = document.get('contentAvailability', [])
         # The extension has one object for the only content.
         contents = [contents] if isinstance(contents, dict) else contents
-        self._contents = [_bits(entry, views, count, name) for entry in contents]
-        self._subtrees = _bits(
-            document['childSubtreeAvailability'], views, branches ** levels, name
-        )
+        if len(contents) > max(len(self._tiling.contents), 1):
+            raise TilesError(f'{name}: {len(contents)} contentAvailability, expected one for each '
+                             f'of {len(self._tiling.contents)} contents')
+        self._contents = [self._bits(entry, count) for entry in contents]
+        self._subtrees = self._bits(document['childSubtreeAvailability'], branches ** levels)
         if not self._tiles[0]:
             raise TilesError(f'{name}: its root tile is not available, expected it to be')
 
@@ -110,8 +120,40 @@ class _Subtree:
             volume=volume,
             bounds=bounding_box(volume, root.transform, f'{self._name}: {name}'),
             geometric_error=root.geometric_error / 2 ** at[0],
+            depth=root.depth + at[0],
             viewer=None,
         )
+
+
+    def _bits(self, entry: dict[str, Any], count: int) -> NDArray[np.uint8]:
+        """Return an availability, one bit an element."""
+        self._bits_left.spend(count)
+        if 'constant' in entry:
+            return np.full(count, int(entry['constant']), np.uint8)
+        index = entry['bitstream'] if 'bitstream' in entry else entry['bufferView']
+        view = self._document['bufferViews'][index]
+        data = self._buffer(view['buffer'])
+        start, length = view.get('byteOffset', 0), view['byteLength']
+        if start < 0 or length < 0 or start + length > len(data):
+            raise TilesError(
+                f'{self._name}: a buffer view is bytes {start} to {start + length}, expected '
+                f'within the {len(data)} of its buffer'
+            )
+        if length * 8 < count:
+            raise TilesError(
+                f'{self._name}: {length * 8} availability bits, expected {count}')
+        packed = np.frombuffer(data, np.uint8, (count + 7) // 8, start)
+        return np.unpackbits(packed, count=count, bitorder='little')
+
+    def _buffer(self, index: int) -> bytes:
+        if index not in self._buffers:
+            buffer = self._document['buffers'][index]
+            uri = buffer.get('uri')
+            data = self._binary if uri is None else self._source.fetch(
+                self._address, uri, least=buffer.get('byteLength', 0))
+            self._bytes.spend(len(data))
+            self._buffers[index] = data
+        return self._buffers[index]
 
 
 def _parse(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
@@ -127,32 +169,6 @@ def _parse(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         )
     start = 24 + json_length
     return parse_document(data[24:start], name), data[start:start + binary_length]
-
-
-def _view(
-    source: Source, address: str, document: dict[str, Any], binary: bytes, view: dict[str, Any],
-    name: str,
-) -> bytes:
-    uri = document['buffers'][view['buffer']].get('uri')
-    data = binary if uri is None else source.fetch(address, uri)
-    start, length = view.get('byteOffset', 0), view['byteLength']
-    if start < 0 or length < 0 or start + length > len(data):
-        raise TilesError(
-            f'{name}: a buffer view is bytes {start} to {start + length}, expected within the '
-            f'{len(data)} of its buffer'
-        )
-    return data[start:start + length]
-
-
-def _bits(
-    entry: dict[str, Any], views: list[bytes], count: int, name: str
-) -> NDArray[np.uint8]:
-    if 'constant' in entry:
-        return np.full(count, int(entry['constant']), np.uint8)
-    data = views[entry['bitstream'] if 'bitstream' in entry else entry['bufferView']]
-    if len(data) * 8 < count:
-        raise TilesError(f'{name}: {len(data) * 8} availability bits, expected {count}')
-    return np.unpackbits(np.frombuffer(data, np.uint8), bitorder='little')[:count]
 
 
 def _expand(template: str, at: tuple[int, int, int, int]) -> str:

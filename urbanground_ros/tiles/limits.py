@@ -11,12 +11,22 @@ from urbanground_ros.tiles.errors import TilesError
 MAX_ELEMENTS = 1 << 23
 #: Pixels of the pictures of one content together.
 MAX_PIXELS = 1 << 26
-#: Tiles of one tileset file or subtree.
-MAX_TILES = 1 << 20
+#: Tiles and contents of one tileset file or subtree.
+MAX_TILES = 1 << 17
+#: Tiles that the files below the roots may add to what is streamed or prefetched.
+MAX_LED = 1 << 17
+#: Availability bits of one subtree.
+MAX_BITS = 1 << 24
+#: Bytes of one JSON.
+MAX_JSON = 1 << 26
 #: Nodes of one glTF, each as often as it is drawn.
 MAX_NODES = 1 << 16
-#: Tiles, external tilesets or nodes inside each other.
+#: Tiles, those of external tilesets included, composites or nodes inside each other.
 MAX_DEPTH = 128
+
+
+class BudgetError(TilesError):
+    """A file that is refused as a whole for what it costs."""
 
 
 class Budget:
@@ -33,11 +43,11 @@ class Budget:
         """Count some more.
 
         Raises:
-            TilesError: more than the limit, or less than nothing.
+            BudgetError: more than the limit, or less than nothing.
         """
         self._spent += count
         if count < 0 or self._spent > self._limit:
-            raise TilesError(
+            raise BudgetError(
                 f'{self._name}: {self._spent} {self._what}, expected 0 to {self._limit}'
             )
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import os
 from pathlib import Path
 from urllib.parse import parse_qs
@@ -12,6 +13,7 @@ from urllib.parse import urlunsplit
 
 from urbanground_ros.folders import cache_folder
 from urbanground_ros.tiles.cache import DiskCache
+from urbanground_ros.tiles.errors import AwayError
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.http import HttpOptions
 from urbanground_ros.tiles.http import HttpSource
@@ -47,7 +49,7 @@ def open_sources(
     """
     text = os.fspath(place)
     if '://' not in text:
-        return _open_folder(Path(text).expanduser())
+        return _open_folder(Path(os.path.expanduser(text)))
     cache = DiskCache(cache_folder() / 'tiles') if cache is None else cache
     parts = urlsplit(text)
     if key is None and 'key' not in parse_qs(parts.query):
@@ -55,21 +57,27 @@ def open_sources(
     if parts.path.endswith('.json'):
         return (HttpSource(text, key, cache, options),)
 
-    def below(path: str) -> HttpSource:
+    options = options or HttpOptions()
+
+    def below(path: str, options: HttpOptions) -> HttpSource:
         path = f'{parts.path.rstrip("/")}/{path}'
         return HttpSource(urlunsplit(parts._replace(path=path)), key, cache, options)
 
-    first, *mirrored = (below(name) for name in _names())
+    name, *mirrored = _names()
+    first = below(name, options)
     try:
         first.read(first.root)
     except TilesError as error:
+        # A service that is away is not asked again: what is kept may do.
+        probing = replace(options, offline=options.offline or isinstance(error, AwayError))
         sources = []
-        for source in mirrored:
+        for name in mirrored:
             try:
+                source = below(name, probing)
                 source.read(source.root)
             except TilesError:
                 continue
-            sources.append(source)
+            sources.append(below(name, options))
         if not sources:
             raise error
         return tuple(sources)
@@ -77,7 +85,7 @@ def open_sources(
 
 
 def _open_folder(path: Path) -> tuple[Source, ...]:
-    if not path.is_dir():
+    if not os.path.isdir(path):
         return (FolderSource(path),)
     first, *mirrored = (path / name for name in _names())
     if first.is_file():

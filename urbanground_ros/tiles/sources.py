@@ -9,6 +9,7 @@ from abc import abstractmethod
 from functools import cached_property
 import os
 from pathlib import Path
+import stat
 import threading
 from urllib.parse import unquote
 from urllib.parse import urlsplit
@@ -70,13 +71,20 @@ class Source(ABC):
     def identity(self, address: str) -> str:
         """Return a text that is equal for addresses of the same file."""
 
-    def fetch(self, base: str, uri: str) -> bytes:
+    def fetch(self, base: str, uri: str, least: int = 0) -> bytes:
         """Return what a URI in the file at `base` means, `data:` URIs included.
 
         Raises:
-            TilesError: it cannot be had.
+            TilesError: it cannot be had, or has less than `least` bytes.
         """
-        return data_uri(uri) if uri.startswith('data:') else self.read(self.resolve(base, uri))
+        if uri.startswith('data:'):
+            return data_uri(uri)
+        address = self.resolve(base, uri)
+        data = self.read(address)
+        if len(data) < least:
+            self.forget(address)
+            raise TilesError(f'{self.label(address)}: {len(data)} bytes, expected {least}')
+        return data
 
     def forget(self, address: str) -> None:  # noqa: B027 - most keep nothing
         """Let go of a copy of a file that turned out to be damaged."""
@@ -91,7 +99,10 @@ class FolderSource(Source):
     def __init__(self, root: str | os.PathLike[str]) -> None:
         """Take the path of the root tileset."""
         self.root = os.fspath(root)
-        self._folder = Path(self.root).resolve().parent
+        try:
+            self._folder = Path(os.path.realpath(self.root)).parent
+        except ValueError as error:
+            raise TilesError(f'{self.root}: {error}, expected a file of a tileset') from error
 
     def resolve(self, base: str, uri: str) -> str:
         """Return the path beside the file at `base`; a query is left out."""
@@ -103,7 +114,9 @@ class FolderSource(Source):
     def read(self, address: str) -> bytes:
         """Return a file's bytes."""
         try:
-            with open(address, 'rb') as file:
+            with open(address, 'rb', opener=_open_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise ValueError('not a regular file')
                 data = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             said = getattr(error, 'strerror', None) or str(error)
@@ -119,10 +132,15 @@ class FolderSource(Source):
     def short(self, address: str) -> str:
         """Return the path relative to the folder, its last part where it is elsewhere."""
         try:
-            return Path(address).resolve().relative_to(self._folder).as_posix()
+            return Path(os.path.realpath(address)).relative_to(self._folder).as_posix()
         except ValueError:
             return Path(address).name
 
     def identity(self, address: str) -> str:
         """Return the path without links."""
         return os.path.realpath(address)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe that nobody writes to is not waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.tiles.content import open_tile
 from urbanground_ros.tiles.content import Opened
+from urbanground_ros.tiles.limits import MAX_LED
 from urbanground_ros.tiles.mesh import TileMesh
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import read_tileset
@@ -110,7 +111,8 @@ class Streamer:
     All methods are for one thread; threads of its own fetch and decode. With `wait` the
     result depends on the view and on the tilesets alone, not on time, order or history; it
     fetches no coarser tiles than it shows, so that an update without `wait` after it has
-    nothing to show yet where the view is new.
+    nothing to show yet where the view is new. Where files below the roots lead to more than
+    `MAX_LED` tiles, what lies beyond is as if it could not be had.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class Streamer:
         self.warnings: list[str] = []
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix='tiles')
         self._batch = 4 * workers
+        self._led = 0
         self._roots = [
             self._node(source, read_tileset(source, warn=self._warn), None) for source in sources
         ]
@@ -229,7 +232,8 @@ class Streamer:
             if not wait:
                 self._request(wanted[:max(self._batch - len(self._pending), 0)])
                 return cut, False
-            batch = wanted[:self._batch]
+            # A walk is as long as what it has found: so many steps, so many walks.
+            batch = wanted[:max(self._batch, len(wanted) // 4)]
             self._request(batch)
             wait_for([node.future for node in batch if node.future is not None])
 
@@ -294,10 +298,23 @@ class Streamer:
         node.children = [self._node(source, child, node) for child in tile.children]
         return node
 
+    def _lead(self, node: _Node, tiles: Iterable[Tile]) -> None:
+        """Add what a node was found to lead to."""
+        for tile in tiles:
+            if self._led > MAX_LED:
+                return
+            node.children.append(self._node(node.source, tile, node))
+            self._led += _count(tile)
+            if self._led > MAX_LED:
+                self._warn(f'{node.source.label(node.source.root)}: leads to more than {MAX_LED} '
+                           'tiles, of which no more are opened')
+
     def _request(self, nodes: Sequence[_Node]) -> None:
         """Have threads open nodes."""
         for node in nodes:
-            if node.future is None:
+            if not node.opened and self._led > MAX_LED:
+                node.opened = node.failed = True
+            elif node.future is None:
                 node.future = self._pool.submit(open_tile, node.source, node.tile, self._to_map)
                 self._pending[node] = node.future
 
@@ -312,7 +329,7 @@ class Streamer:
                 for line in opened.warnings:
                     self._warn(line)
             if not node.opened:
-                node.children += [self._node(node.source, tile, node) for tile in opened.tiles]
+                self._lead(node, opened.tiles)
             node.opened = True
             node.failed = failed
             node.meshes = opened.meshes
@@ -358,6 +375,11 @@ def _line(node: _Node | None) -> Iterator[_Node]:
     while node is not None:
         yield node
         node = node.parent
+
+
+def _count(tile: Tile) -> int:
+    """Return how many tiles there are, a tile and those below it in its file."""
+    return 1 + sum(map(_count, tile.children))
 
 
 def _lost(node: _Node) -> Iterator[_Node]:

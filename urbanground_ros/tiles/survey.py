@@ -125,8 +125,11 @@ class _Meter(Source):
                 document = json.loads(data)
                 kind = 'tileset' if 'root' in document else 'JSON'
                 self._found.version = self._found.version or document['asset']['version']
-            self._found.extensions.update(document.get('extensionsUsed', []))
-        except (TilesError, AttributeError, LookupError, TypeError, ValueError, struct.error):
+            self._found.extensions.update(
+                name for name in document.get('extensionsUsed', []) if isinstance(name, str)
+            )
+        except (TilesError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+                struct.error):
             # Whoever opens it tells what is wrong.
             pass
         self._found.files[kind] += 1

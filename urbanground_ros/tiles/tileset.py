@@ -21,12 +21,15 @@ from numpy.typing import NDArray
 from urbanground_ros.tiles.errors import telling_damage
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import Budget
+from urbanground_ros.tiles.limits import BudgetError
 from urbanground_ros.tiles.limits import MAX_DEPTH
+from urbanground_ros.tiles.limits import MAX_JSON
 from urbanground_ros.tiles.limits import MAX_TILES
 from urbanground_ros.tiles.sources import FolderSource
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.volumes import bounding_box
 from urbanground_ros.tiles.volumes import OrientedBox
+from urbanground_ros.tiles.volumes import REACH
 
 SUPPORTED_EXTENSIONS = frozenset({
     '3DTILES_content_gltf',
@@ -81,6 +84,7 @@ class Tile:
         viewer: Where the viewer must be for the tile to count (ECEF), None for anywhere.
         subtree: What implicit tiling has in its place.
         trail: Identities of the tileset files that led here, for cycles.
+        depth: How many tiles are above it, those of other files included.
     """
 
     name: str
@@ -96,6 +100,7 @@ class Tile:
     viewer: OrientedBox | None = None
     subtree: Subtree | None = None
     trail: tuple[str, ...] = ()
+    depth: int = 0
 
 
 def read_tileset(
@@ -125,8 +130,6 @@ def read_tileset(
     name, identity = source.label(address), source.identity(address)
     if identity in trail:
         raise TilesError(f'{name}: leads back to itself, expected a tree of tilesets')
-    if len(trail) > MAX_DEPTH:
-        raise TilesError(f'{name}: more than {MAX_DEPTH} tilesets inside each other')
     data = source.read(address)
     try:
         document = parse_document(data, name)
@@ -151,7 +154,9 @@ def read_tileset(
         reader = _Reader(address, name, up_axis, (*trail, identity), warn)
         if parent is None:
             return reader.tile(document['root'], np.eye(4), 'REPLACE', 'root', 0)
-        return reader.tile(document['root'], parent.transform, parent.refine, 'root', 0)
+        return reader.tile(
+            document['root'], parent.transform, parent.refine, 'root', parent.depth + 1
+        )
 
 
 def parse_document(data: bytes, name: str) -> dict[str, Any]:
@@ -160,6 +165,8 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
     Raises:
         TilesError: not JSON, or not an object.
     """
+    if len(data) > MAX_JSON:
+        raise TilesError(f'{name}: JSON of {len(data)} bytes, expected {MAX_JSON} at most')
     try:
         document = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -180,16 +187,16 @@ class _Reader:
         self._up_axis = up_axis
         self._trail = trail
         self._warn = warn
-        self._tiles = Budget(name, 'tiles', MAX_TILES)
+        self._tiles = Budget(name, 'tiles and contents', MAX_TILES)
+        self._tiles.spend(1)
 
     def tile(
         self, entry: dict[str, Any], parent: NDArray, refine: str, name: str, depth: int
     ) -> Tile:
         place = f'{self._name}: {name}'
-        self._tiles.spend(1)
         if depth > MAX_DEPTH:
             raise TilesError(f'{place} is nested deeper than {MAX_DEPTH} tiles')
-        transform = parent @ _transform(entry, place)
+        transform = _within_reach(parent, _transform(entry, place), place)
         # Lower case is what tilesets made before 1.0 have.
         refine = str(entry.get('refine', refine)).upper()
         if refine not in ('ADD', 'REPLACE'):
@@ -204,27 +211,37 @@ class _Reader:
             bounds=bounding_box(volume, transform, f'{place}: boundingVolume'),
             geometric_error=_error(entry, transform, place),
             refine=refine,
-            contents=_contents(entry),
+            contents=self._contents(entry),
             children=self._children(entry, transform, refine, name, depth),
             up_axis=self._up_axis,
             viewer=None if viewer is None else bounding_box(
                 viewer, transform, f'{place}: viewerRequestVolume'
             ),
             trail=self._trail,
+            depth=depth,
         )
         extensions = entry.get('extensions', {})
         implicit = entry.get('implicitTiling', extensions.get('3DTILES_implicit_tiling'))
         return tile if implicit is None else _implicit_root(tile, implicit, place)
 
+    def _contents(self, entry: dict[str, Any]) -> tuple[str, ...]:
+        contents = _contents(entry)
+        self._tiles.spend(len(contents))
+        return contents
+
     def _children(
         self, entry: dict[str, Any], transform: NDArray, refine: str, name: str, depth: int
     ) -> tuple[Tile, ...]:
         children = []
+        # They are counted before any is made.
+        self._tiles.spend(len(entry.get('children', [])))
         for index, child in enumerate(entry.get('children', [])):
             child_name = f'{name}/{index}'
             try:
                 with telling_damage(f'{self._name}: {child_name}', 'the schema of a tile'):
                     children.append(self.tile(child, transform, refine, child_name, depth + 1))
+            except BudgetError:
+                raise
             except TilesError as error:
                 if self._warn is None:
                     raise
@@ -245,11 +262,20 @@ def _transform(entry: dict[str, Any], place: str) -> NDArray[np.float64]:
     return matrix.reshape(4, 4).T
 
 
+def _within_reach(parent: NDArray, own: NDArray, place: str) -> NDArray[np.float64]:
+    with np.errstate(over='ignore', invalid='ignore'):
+        transform: NDArray[np.float64] = parent @ own
+    if not np.abs(transform).max() <= REACH:
+        raise TilesError(f'{place} has a transform beyond {REACH:g} m, expected one on the Earth')
+    return transform
+
+
 def _error(entry: dict[str, Any], transform: NDArray, place: str) -> float:
     error = float(entry.get('geometricError', 0.0))
-    if not math.isfinite(error) or error < 0:
+    scaled = error * float(np.linalg.norm(transform[:3, :3], axis=0).max())
+    if not math.isfinite(scaled) or error < 0:
         raise TilesError(f'{place} has geometricError {error}, expected 0 or more')
-    return error * float(np.linalg.norm(transform[:3, :3], axis=0).max())
+    return scaled
 
 
 def _contents(entry: dict[str, Any]) -> tuple[str, ...]:
@@ -290,6 +316,9 @@ def _implicit_root(tile: Tile, implicit: dict[str, Any], place: str) -> Tile:
             f'{place} has subtreeLevels {tiling.subtree_levels}, expected 1 or more and at most '
             f'{MAX_TILES} tiles'
         )
+    if tile.depth + tiling.levels > MAX_DEPTH:
+        raise TilesError(f'{place} has availableLevels {tiling.levels}, expected tiles nested no '
+                         f'deeper than {MAX_DEPTH}')
     return lead_to(tile, Subtree(tiling, tile, (0, 0, 0, 0)))
 
 
@@ -299,5 +328,5 @@ def lead_to(tile: Tile, subtree: Subtree) -> Tile:
         name=tile.name, base=tile.base, transform=tile.transform, volume=tile.volume,
         bounds=tile.bounds, geometric_error=tile.geometric_error, refine=tile.refine,
         contents=(), children=(), up_axis=tile.up_axis, viewer=tile.viewer, subtree=subtree,
-        trail=tile.trail,
+        trail=tile.trail, depth=tile.depth,
     )

@@ -27,6 +27,9 @@ _SIZES = {'box': 12, 'region': 6, 'sphere': 4}
 _STEPS = 9
 _EARTH_RADIUS = 6_378_137.0
 
+#: Metres from the centre of the Earth: nothing reaches beyond.
+REACH = 1e9
+
 
 @dataclass(frozen=True, eq=False)
 class OrientedBox:
@@ -95,8 +98,19 @@ def bounding_box(
     `name` is what errors call the volume.
 
     Raises:
-        TilesError: none of box, region and sphere, or damaged.
+        TilesError: none of box, region and sphere, damaged, or beyond `REACH`.
     """
+    with np.errstate(over='ignore', invalid='ignore'):
+        box = _box(volume, transform, name)
+        low, high = box.span
+    if not max(np.abs(low).max(), np.abs(high).max()) <= REACH:
+        raise TilesError(f'{name} reaches beyond {REACH:g} m, expected one around the Earth')
+    return box
+
+
+def _box(
+    volume: Mapping[str, Any], transform: NDArray[np.float64], name: str
+) -> OrientedBox:
     kind = next((kind for kind in _SIZES if kind in volume), None)
     if kind is None:
         kinds = ', '.join(sorted(volume)) or 'nothing'
