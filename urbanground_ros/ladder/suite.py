@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from itertools import zip_longest
 from multiprocessing import get_context
@@ -36,6 +37,10 @@ from urbanground_ros.ladder.errands import propose_multi_stop
 from urbanground_ros.ladder.errands import propose_time_window
 from urbanground_ros.ladder.goals import propose_long_range
 from urbanground_ros.ladder.goals import propose_short_range
+from urbanground_ros.ladder.look import Look
+from urbanground_ros.ladder.questions import active_exploration
+from urbanground_ros.ladder.questions import orientation
+from urbanground_ros.ladder.questions import visual_recognition
 from urbanground_ros.ladder.searches import propose_implicit_intent
 from urbanground_ros.ladder.searches import propose_place_type
 from urbanground_ros.ladder.verify import Verifier
@@ -53,7 +58,23 @@ Proposer = Callable[[RegionContext, np.random.Generator], Iterator[Task]]
 #: Told of each task, or part, that is made.
 Advance = Callable[[str], None]
 
+
+def _seeing(question: Callable[[RegionContext, np.random.Generator, Look], Iterator[Task]]
+            ) -> Proposer:
+    """Return the proposer of questions that are made by looking."""
+    return lambda context, rng: question(context, rng, _look())
+
+
+@cache
+def _look() -> Look:
+    """Open the eyes of this process."""
+    return Look()
+
+
 PROPOSERS: Mapping[Kind, Proposer] = {
+    Kind.VISUAL_RECOGNITION: _seeing(visual_recognition),
+    Kind.ORIENTATION: _seeing(orientation),
+    Kind.ACTIVE_EXPLORATION: _seeing(active_exploration),
     Kind.SHORT_RANGE: propose_short_range,
     Kind.LONG_RANGE: propose_long_range,
     Kind.INSTRUCTIONAL: propose_instructional,
@@ -127,7 +148,8 @@ def make_part(part: Part, context: RegionContext, verify: Verify,
         if candidate is None or tried == MOST_CANDIDATES * part.count:
             raise TaskError(
                 f'region {part.region}: {made} of {part.count} {part.kind.label} tasks from '
-                f'{tried} candidates, expected a larger region or fewer tasks')
+                f'{tried} candidates, expected a larger region, fewer tasks, or tiles that the '
+                'network lies on (urbanground calibrate)')
         tried += 1
         proved = _prove(part.kind, replace(candidate, id=part.task_id(made)), context, verify)
         if proved:

@@ -41,6 +41,9 @@ Verify = Callable[[RegionContext, Task], 'Proof | None']
 FREE = 0.05
 #: The oracle has so many steps left: where people walk differs with the seed of the evaluation.
 STEPS_LEFT = 5
+#: Whoever follows the network and is less of the time on it walks on another ground than the
+#: network lies on.
+ADHERENCE = 0.9
 #: The oracle keeps each appointment so many seconds before it would be late.
 SLACK = 30.0
 #: When a closure is disclosed it is still so far away (m).
@@ -82,7 +85,8 @@ class Verifier:
             return None
         metrics = record['metrics']
         if record['outcome'] != Outcome.SUCCEEDED or not _stands_free(context, task, record) \
-                or metrics['steps'] > settings.max_steps - STEPS_LEFT:
+                or metrics['steps'] > settings.max_steps - STEPS_LEFT \
+                or (metrics['pna_sampled'] or ADHERENCE) < ADHERENCE:
             return None
         more = _CHECKS.get(task.kind, _check_nothing)(context, task, record)
         if more is None:
