@@ -19,6 +19,7 @@ from urbanground_ros.city import CityError
 from urbanground_ros.city import EventKind
 from urbanground_ros.city import GeoLine
 from urbanground_ros.episode import RegionContext
+from urbanground_ros.geo import DEFAULT_VERTICAL_TOLERANCE
 from urbanground_ros.ladder.closures import is_tight
 from urbanground_ros.ladder.closures import measure_cut
 from urbanground_ros.scoring import crossings
@@ -36,8 +37,10 @@ from urbanground_ros.tasks import Task
 Proof = dict[str, object]
 Verify = Callable[[RegionContext, Task], 'Proof | None']
 
-#: A body that stands free is where it was put, to so much in plan and in height (m).
-FREE = (0.05, 0.5)
+#: A body that stands free is where it was put in plan, to so much (m).
+FREE = 0.05
+#: The oracle has so many steps left: where people walk differs with the seed of the evaluation.
+STEPS_LEFT = 5
 #: The oracle keeps each appointment so many seconds before it would be late.
 SLACK = 30.0
 #: When a closure is disclosed it is still so far away (m).
@@ -77,12 +80,13 @@ class Verifier:
             record = play(self._city, context, task, make_agent(OracleAgent.name), settings)
         except CityError:  # the start is refused
             return None
-        if record['outcome'] != Outcome.SUCCEEDED or not _stands_free(context, task, record):
+        metrics = record['metrics']
+        if record['outcome'] != Outcome.SUCCEEDED or not _stands_free(context, task, record) \
+                or metrics['steps'] > settings.max_steps - STEPS_LEFT:
             return None
         more = _CHECKS.get(task.kind, _check_nothing)(context, task, record)
         if more is None:
             return None
-        metrics = record['metrics']
         return {'agent': OracleAgent.name, 'steps': int(metrics['steps']),
                 'path_length': round(metrics['path_length_sampled'], 2),
                 'duration': round(metrics['duration'], 2), **proof, **more}
@@ -110,8 +114,9 @@ def _stands_free(context: RegionContext, task: Task, record: Mapping[str, Any]) 
     trajectory = record['trajectory']
     first = dict(zip(trajectory['columns'], trajectory['rows'][0], strict=True))
     start = context.to_map(task.start.point)
-    return bool(first['grounded']) and abs(first['z'] - start[2]) <= FREE[1] \
-        and math.hypot(first['x'] - start[0], first['y'] - start[1]) <= FREE[0]
+    return bool(first['grounded']) \
+        and abs(first['z'] - start[2]) <= DEFAULT_VERTICAL_TOLERANCE \
+        and math.hypot(first['x'] - start[0], first['y'] - start[1]) <= FREE
 
 
 def _check_schedule(context: RegionContext, task: Task,
