@@ -3,6 +3,10 @@
 """The frame of the suite: ids, what does not change, what is kept, and bad input."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -126,3 +130,28 @@ def test_bad_input_is_one_line(words, message, capsys):
     captured = capsys.readouterr()
     assert captured.err.startswith(f'error: {message}'), captured.err
     assert captured.err.count('\n') == 1
+
+
+def test_after_an_interrupt_the_same_command_goes_on(tmp_path, region):
+    file, cache = tmp_path / 'tasks.json', tmp_path / 'cache'
+    # A cache of its own that has the district.
+    cache.mkdir()
+    (cache / 'districts').symlink_to(region.path.parents[1])
+    command = [sys.executable, '-m', 'urbanground_ros', 'tasks', 'generate', '--kinds', 'PS,SN,MP',
+               '--count', '4', '--region', 'ching_lam', '--out', str(file)]
+    options = {'stderr': subprocess.PIPE, 'text': True,
+               'env': {**os.environ, 'URBANGROUND_CACHE': str(cache)}}
+    with subprocess.Popen(command, start_new_session=True, **options) as process:
+        first = process.stderr.readline()
+        os.killpg(process.pid, signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 130
+    assert '1/3' in first
+    assert rest.splitlines()[-1].startswith('interrupted; what is done is kept')
+    assert 'Traceback' not in rest
+    assert not file.exists()
+    kept = {path: path.stat().st_mtime_ns for path in (cache / 'ladder').iterdir()}
+    assert kept
+    assert subprocess.run(command, check=False, **options).returncode == 0
+    assert len(read_tasks(file)) == 12
+    assert all(path.stat().st_mtime_ns == when for path, when in kept.items())

@@ -15,6 +15,7 @@ import sys
 from urbanground_ros.districts import DEFAULT_DISTRICT
 from urbanground_ros.episode import Regions
 from urbanground_ros.errors import UrbanGroundError
+from urbanground_ros.interrupts import interrupts
 from urbanground_ros.ladder.suite import build_suite
 from urbanground_ros.ladder.suite import SOURCES
 from urbanground_ros.ladder.suite import SUITE_REGIONS
@@ -29,6 +30,8 @@ from urbanground_ros.tasks import TaskError
 from urbanground_ros.tasks import write_task_files
 from urbanground_ros.tasks import write_tasks
 
+#: Exit status after SIGINT or SIGTERM.
+INTERRUPTED = 130
 #: What stands for the whole suite where a file of tasks is wanted.
 SUITE = 'suite'
 #: The kinds that can be generated, by the letters that their ids begin with, up the ladder.
@@ -65,6 +68,16 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         UrbanGroundError: what is asked for cannot be done.
     """
+    try:
+        with interrupts():
+            return _run(options)
+    except KeyboardInterrupt:
+        print('interrupted; what is done is kept, and the same command goes on from there',
+              file=sys.stderr)
+        return INTERRUPTED
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.action == 'generate':
         tasks = _generate(parse_kinds(options.kinds), options.count, options.region, options.seed)
         write_tasks(options.out, tasks)

@@ -235,8 +235,8 @@ _worker: _Worker | None = None
 
 
 def _open_process() -> None:
-    # An interrupt goes to the whole group: what is not finished is made the next time.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # An interrupt goes to the whole group; the pool ends its processes itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _open()
 
 
