@@ -122,7 +122,7 @@ def test_the_command_generates_shows_verifies_and_exports(own_cache, tmp_path, c
     (['generate', '--kinds', '', '--out', 'f'], "kinds is '', expected different kinds"),
     (['generate', '--region', 'nowhere', '--count', '1', '--kinds', 'SN', '--out', 'f'],
      "region 'nowhere' is neither"),
-    (['show', 'nothing.json'], 'nothing.json: No such file'),
+    (['show', 'nothing.json'], 'nothing.json: cannot be read: No such file'),
     (['show', 'test/tasks/samples/SN001.json', 'SN9'], "task 'SN9' is not there, expected one of"),
 ])
 def test_bad_input_is_one_line(words, message, capsys):
