@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cache
+import hashlib
 from itertools import chain
 from itertools import zip_longest
 from multiprocessing import get_context
@@ -26,7 +27,6 @@ import zlib
 
 import numpy as np
 
-from urbanground_ros import __version__
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.episode import Regions
 from urbanground_ros.errors import UrbanGroundError
@@ -177,7 +177,18 @@ def _prove(kind: Kind, task: Task, context: RegionContext, verify: Verify) -> li
 def _part_path(part: Part, context: RegionContext) -> Path:
     return cache_folder() / 'ladder' / (
         f'{part.kind.label}-{context.region.name}-{context.digest}-{part.place}of{part.places}-'
-        f'{part.seed}-{__version__}.json')
+        f'{part.seed}-{_code_hash()}.json')
+
+
+@cache
+def _code_hash() -> str:
+    """Return a hash of the code that proposes tasks and proves them."""
+    package = Path(__file__).parents[1]
+    code = hashlib.sha256()
+    for room in ('city', 'geo', 'sim', 'tasks', 'scoring', 'episode', 'agents', 'ladder'):
+        for source in sorted((package / room).rglob('*.py')):
+            code.update(source.read_bytes())
+    return code.hexdigest()[:12]
 
 
 def _read_part(path: Path, part: Part) -> list[Task] | None:
