@@ -71,6 +71,16 @@ def test_prefetch_makes_a_place_usable_offline(service, capsys, cache):
     assert len(service.requests) == asked
 
 
+def test_a_prefetch_without_end_is_cut(service, capsys, monkeypatch):
+    monkeypatch.setattr('urbanground_ros.tiles.prefetch.MAX_TILES', 10)
+    place = f'{frame().latitude},{frame().longitude}'
+    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius', '100',
+                 '--key-env', 'TILES_KEY']) == 1
+    out, err = capsys.readouterr()
+    assert out.endswith(': 2 tiles, 0 of them broken\n')
+    assert 'leads to more than 10 tiles, of which no more are opened' in err
+
+
 def test_a_place_without_tiles_is_told(service, capsys):
     assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', '1.0,1.0', '--radius',
                  '50', '--key-env', 'TILES_KEY']) == 0

@@ -299,9 +299,8 @@ def test_buffer_views_that_overlap_are_not_copied():
         [{'bufferView': n, 'componentType': 5126, 'count': 3, 'type': 'VEC3'}
          for n in range(views)])
     document, binary = split_glb(data, 'sample')
-    document['meshes'][0]['primitives'] *= views
-    for number, primitive in enumerate(document['meshes'][0]['primitives']):
-        document['meshes'][0]['primitives'][number] = {'attributes': {'POSITION': number}}
+    document['meshes'][0]['primitives'] = [
+        {'attributes': {'POSITION': number}} for number in range(views)]
     data = glb(document, binary)
     tracemalloc.start()
     scene = decode_gltf(data, 'sample')

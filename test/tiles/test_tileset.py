@@ -272,6 +272,7 @@ def test_a_broken_tile_costs_only_itself(tmp_path, uri):
     ({'boundingVolume': {'box': [0] * 6 + [1e308, 0, 0, 0, 1e308, 0]}}, 'reaches beyond 1e+09 m'),
     ({'boundingVolume': {'box': [1e200] * 12}}, 'reaches beyond 1e+09 m'),
     ({'boundingVolume': {'region': [1e308, 1e308, -1e308, 0, 1, 1e308]}}, 'expected radians'),
+    ({'content': {'uri': '../../secret'}}, "content '../../secret' lies outside"),
     ({'content': {'uri': 'pipe'}}, 'pipe: not a regular file'),
     ({'content': {'uri': 'loop'}}, 'loop: Too many levels of symbolic links'),
     ({'content': {'uri': 'a%00'}}, 'a\\x00: embedded null byte'),

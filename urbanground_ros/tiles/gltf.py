@@ -374,7 +374,7 @@ class GltfReader:
                 values = np.asarray(coded[key])
                 return self._buffers.scaled(values, self._json['accessors'][attributes[key]])
 
-            indices = np.asarray(mesh.faces).reshape(-1)
+            indices: NDArray | None = np.asarray(mesh.faces).reshape(-1)
             mode = _TRIANGLES
         else:
 

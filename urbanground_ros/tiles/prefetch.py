@@ -16,7 +16,7 @@ import numpy as np
 
 from urbanground_ros.geo import LocalFrame
 from urbanground_ros.tiles.content import open_tile
-from urbanground_ros.tiles.limits import MAX_LED
+from urbanground_ros.tiles.limits import MAX_TILES
 from urbanground_ros.tiles.sources import Source
 from urbanground_ros.tiles.tileset import read_tileset
 from urbanground_ros.tiles.tileset import Tile
@@ -69,9 +69,10 @@ def prefetch(
     tiles = [tile for tile in within([root]) if tile.contents or tile.subtree]
     with ThreadPoolExecutor(workers) as pool:
         while tiles:
-            if found.tiles + len(tiles) > MAX_LED:
-                found.warnings.append(f'{source.label(source.root)}: leads to more than {MAX_LED} '
-                                      'tiles, of which no more are opened')
+            if found.tiles + len(tiles) > MAX_TILES:
+                found.warnings.append(
+                    f'{source.label(source.root)}: leads to more than {MAX_TILES} tiles, of which '
+                    'no more are opened')
                 return found
             advance = begin(len(tiles))
             futures = {pool.submit(open_tile, source, tile, to_map): tile for tile in tiles}

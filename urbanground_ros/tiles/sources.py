@@ -18,6 +18,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from urbanground_ros.http import label
 from urbanground_ros.http import MAX_BYTES
 from urbanground_ros.tiles.errors import TilesError
 from urbanground_ros.tiles.limits import unpacked
@@ -99,17 +100,29 @@ class FolderSource(Source):
     def __init__(self, root: str | os.PathLike[str]) -> None:
         """Take the path of the root tileset."""
         self.root = os.fspath(root)
+        self._beside = Path(os.path.abspath(self.root)).parent.parent
         try:
             self._folder = Path(os.path.realpath(self.root)).parent
         except ValueError as error:
             raise TilesError(f'{self.root}: {error}, expected a file of a tileset') from error
 
     def resolve(self, base: str, uri: str) -> str:
-        """Return the path beside the file at `base`; a query is left out."""
+        """Return the path beside the file at `base`; a query is left out.
+
+        Steps upwards end at the parent of the tileset's folder; a tileset around one that is
+        elsewhere names it by an absolute path.
+        """
         parts = urlsplit(uri)
         if parts.scheme or parts.netloc:
-            raise TilesError(f'{base}: content {uri!r} is remote, expected a file beside it')
-        return str(Path(base).parent / unquote(parts.path))
+            raise TilesError(
+                f'{base}: content {label(uri)[:80]!r} is remote, expected a file beside it')
+        path = Path(base).parent / unquote(parts.path)
+        inside, leads_inside = (
+            self._beside in Path(os.path.abspath(place)).parents for place in (base, path))
+        if inside and not leads_inside and not unquote(parts.path).startswith('/'):
+            raise TilesError(f'{base}: content {uri[:80]!r} lies outside {self._beside}, expected '
+                             'a file of the tileset')
+        return str(path)
 
     def read(self, address: str) -> bytes:
         """Return a file's bytes."""

@@ -232,8 +232,8 @@ class Streamer:
             if not wait:
                 self._request(wanted[:max(self._batch - len(self._pending), 0)])
                 return cut, False
-            # A walk is as long as what it has found: so many steps, so many walks.
-            batch = wanted[:max(self._batch, len(wanted) // 4)]
+            # A walk takes as long as the tree is large: the larger, the fewer there should be.
+            batch = wanted[:min(max(self._batch, len(wanted) // 4), 16 * self._batch)]
             self._request(batch)
             wait_for([node.future for node in batch if node.future is not None])
 
