@@ -14,7 +14,7 @@ MAX_PIXELS = 1 << 26
 #: Tiles and contents of one tileset file or subtree, and tiles of one prefetch.
 MAX_TILES = 1 << 17
 #: Tiles that the files below the roots may add to what is streamed.
-MAX_LED = 1 << 15
+MAX_LED = 1 << 17
 #: Availability bits of one subtree.
 MAX_BITS = 1 << 24
 #: Bytes of one JSON.

@@ -334,7 +334,8 @@ class EpisodeNode(Node):
             context = self._context_of(task)
             self._show_goal(task, context)
             reply = self._city.load(
-                context.name, request.seed ^ task.seed, task.start, task.scene(0), task.markers
+                context.name, request.seed ^ task.seed, task.start,
+                task.scene(Settings.pedestrians), task.markers
             )
             response.accepted, response.message = reply.accepted, reply.message
         except UrbanGroundError as error:
