@@ -9,18 +9,22 @@ from contextlib import ExitStack
 
 import pytest
 
+from urbanground_ros.city import CityError
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.ladder import generate
 from urbanground_ros.ladder import PROPOSERS
 from urbanground_ros.ladder import VARIANTS
 from urbanground_ros.ladder import Verifier
 from urbanground_ros.ladder import Verify
+from urbanground_ros.ladder.look import Look
+from urbanground_ros.tasks import Family
 from urbanground_ros.tasks import Kind
 from urbanground_ros.tasks import Task
 
 SEED = 5
 #: What a district of 320 m has little room for.
 FAR = (Kind.LONG_RANGE, Kind.CONSTRAINED)
+QUESTIONS = {kind for kind in Kind if kind.family is Family.QUESTION}
 
 
 @pytest.fixture(scope='session')
@@ -31,6 +35,15 @@ def large() -> RegionContext:
 @pytest.fixture(scope='session')
 def contexts(region: RegionContext, large: RegionContext) -> dict[str, RegionContext]:
     return {region.name: region, large.name: large}
+
+
+@pytest.fixture(scope='session')
+def eyes() -> None:
+    """What only looking can make is tried where one can look."""
+    try:
+        Look().close()
+    except CityError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture
@@ -50,12 +63,12 @@ def verify() -> Iterator[Verify]:
 
 @pytest.fixture(scope='session')
 def tasks(region, large, verify, tmp_path_factory) -> list[Task]:
-    """Four of each kind, two of those that are far and of their variants."""
+    """Four of each kind but questions, two of those that are far and of their variants."""
     folder = tmp_path_factory.mktemp('cache')
     found = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr('urbanground_ros.ladder.suite.cache_folder', lambda: folder)
-        for kind in PROPOSERS:
+        for kind in (kind for kind in PROPOSERS if kind not in QUESTIONS):
             where, count = ([large], 2) if kind in FAR else ([region, large], 4)
             found += generate(kind, where, count, SEED, verify)
             if kind in VARIANTS:

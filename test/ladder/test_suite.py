@@ -15,6 +15,7 @@ from urbanground_ros.ladder import generate
 from urbanground_ros.ladder import PROPOSERS
 from urbanground_ros.ladder.command import KINDS
 from urbanground_ros.ladder.suite import build_suite
+from urbanground_ros.tasks import Family
 from urbanground_ros.tasks import Kind
 from urbanground_ros.tasks import read_tasks
 from urbanground_ros.tasks import TaskError
@@ -33,7 +34,9 @@ def test_ids_go_through_the_regions(region, large, own_cache):
 
 
 @pytest.mark.parametrize('kind', [kind for kind in PROPOSERS if kind is not Kind.CONSTRAINED])
-def test_fewer_are_the_first_of_more(large, own_cache, monkeypatch, kind):
+def test_fewer_are_the_first_of_more(large, own_cache, monkeypatch, request, kind):
+    if kind.family is Family.QUESTION:
+        request.getfixturevalue('eyes')
     few = generate(kind, [large], 2, 0, believe)
     many = generate(kind, [large], 5, 0, believe)
     assert many[:2] == few
@@ -113,6 +116,17 @@ def test_the_command_generates_shows_verifies_and_exports(own_cache, tmp_path, c
     captured = capsys.readouterr()
     assert '1 of 2 tasks are proved' in captured.out
     assert captured.err.endswith('error: no proof of SN001\n')
+
+
+@pytest.mark.parametrize('kind', [
+    Kind.VISUAL_RECOGNITION, Kind.ORIENTATION, Kind.ACTIVE_EXPLORATION])
+def test_questions_are_part_of_it(kind, region, verify, own_cache, eyes):
+    found = generate(kind, [region], 2, 5, verify)
+    assert [task.id for task in found] == [f'{kind.prefix}001', f'{kind.prefix}002']
+    for task in found:
+        assert task.evidence['kind']
+        assert task.verification['agent'] == 'oracle'
+        assert task.verification['steps'] < 50
 
 
 @pytest.mark.parametrize(('words', 'message'), [
