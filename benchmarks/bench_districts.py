@@ -26,12 +26,12 @@ def main() -> None:
             write_district(folder, plan)
             written = time.perf_counter()
             city = open_region(str(folder / 'region.yaml'))
+            triangles = sum(len(mesh.faces) for mesh in
+                            city.tiles.nearby((0.0, 0.0, 0.0), math.inf).meshes)
             done = time.perf_counter()
             size = sum(file.stat().st_size for file in folder.iterdir()) / 1e6
             tiles = len(list(folder.glob('*.glb')))
             region = Region.load(folder / 'region.yaml')
-            triangles = sum(len(mesh.faces) for mesh in
-                            city.tiles.nearby((0.0, 0.0, 0.0), math.inf).meshes)
             features = len(region.load_network().features)
             print(f'| {name} | {written - start:.1f} | {done - written:.1f} | {size:.1f} | '
                   f'{tiles} | {triangles} | {features} | {len(region.load_places())} |')
