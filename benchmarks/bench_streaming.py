@@ -19,6 +19,7 @@ from urbanground_ros.sim.sun import DEFAULT_DATE
 from urbanground_ros.sim.sun import sun_direction
 from urbanground_ros.sim.weather import lighting
 from urbanground_ros.sim.weather import WEATHERS
+from urbanground_ros.tiles import Streamer
 
 DISTRICT = 'hoi_tin'
 SIZE = 640, 480
@@ -62,6 +63,7 @@ def film(region: CityRegion, renderer: Renderer, poses: list[Pose], *, wait: boo
         region.frame.latitude, region.frame.longitude, DEFAULT_DATE, 12 * 3600.0))
     times, most, new = [], 0, 0
     before: set[object] = set()
+    assert isinstance(region.tiles, Streamer)
     for number, pose in enumerate(poses):
         start = time.perf_counter()
         selection = region.tiles.update(renderer.camera(*pose), wait=wait or number == 0)
@@ -70,7 +72,7 @@ def film(region: CityRegion, renderer: Renderer, poses: list[Pose], *, wait: boo
         times.append((time.perf_counter() - start) * 1e3)
         new += len(set(selection.meshes) - before)
         before = set(selection.meshes)
-        most = max(most, region.tiles.nbytes)  # type: ignore[attr-defined]
+        most = max(most, region.tiles.nbytes)
     first, *rest = times
     p50, p90, p99 = np.percentile(rest, [50, 90, 99])
     print(f'  {"waiting" if wait else "not waiting":12} first {first:6.0f} ms; p50 {p50:5.0f}  '

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+import errno
 import json
 import os
 from pathlib import Path
 import stat
 from typing import Any
+from typing import BinaryIO
 from typing import NoReturn
 
 from urbanground_ros.errors import UrbanGroundError
@@ -43,17 +45,30 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise FileError(f'{path}: cannot be written: {error.strerror}') from error
 
 
+def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
+    """Open a regular file to read: a pipe or a device would never end.
+
+    Raises:
+        OSError: it cannot be opened, or is none.
+        ValueError: that is no path.
+    """
+    # Opening a pipe would wait for a writer.
+    file = open(  # noqa: SIM115 - whoever asked for it closes it
+        path, 'rb', opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, 'not a regular file')
+    return file
+
+
 def read_file(path: Path, most_bytes: int | None = None) -> bytes:
-    """Read a regular file: a pipe or a device would never end.
+    """Read a regular file.
 
     Raises:
         FileError: it cannot be read, is none, or is larger than `most_bytes`.
     """
     try:
-        # Opening a pipe would wait for a writer.
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), 'rb') as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise FileError(f'{path}: is no regular file')
+        with open_regular(path) as file:
             content = file.read(-1 if most_bytes is None else most_bytes + 1)
     except OSError as error:
         raise FileError(f'{path}: cannot be read: {error.strerror}') from error

@@ -25,6 +25,7 @@ from urbanground_ros.tasks import Stop
 from urbanground_ros.tasks import Task
 from urbanground_ros.tasks import TaskError
 from urbanground_ros.tasks import with_condition
+from urbanground_ros.tasks import with_dynamic_closure
 
 OPTIONS = ('a bakery', 'a bank', 'a bar', 'a clinic')
 FORWARD = Action('move', direction='forward', seconds=2.0)
@@ -248,10 +249,14 @@ def test_a_schedule_that_is_late_has_failed(city, region, way):
 # -- closures -------------------------------------------------------------------------------
 
 
-def test_going_through_a_closure_ends_the_episode(city, region, way):
-    task = Task('CN1', Kind.CONSTRAINED, 'Go.', way.start(), way.at(way.length - 1.0),
+@pytest.fixture
+def constrained(way):
+    return Task('CN1', Kind.CONSTRAINED, 'Go.', way.start(), way.at(way.length - 1.0),
                 closures=(way.gate(20.0),))
-    episode, sink, observation = begin(city, region, task)
+
+
+def test_going_through_a_closure_ends_the_episode(city, region, constrained):
+    episode, sink, observation = begin(city, region, constrained)
     assert observation.notices == (
         'Closed: the gate. It is marked on the map and must not be crossed.',)
     assert episode.act(FORWARD).notices == ()
@@ -262,10 +267,8 @@ def test_going_through_a_closure_ends_the_episode(city, region, way):
     assert metrics['safe_progress'] == 0.0
 
 
-def test_before_a_closure_nothing_is_violated(city, region, way):
-    task = Task('CN1', Kind.CONSTRAINED, 'Go.', way.start(), way.at(way.length - 1.0),
-                closures=(way.gate(20.0),))
-    episode, sink, _ = begin(city, region, task)
+def test_before_a_closure_nothing_is_violated(city, region, constrained):
+    episode, sink, _ = begin(city, region, constrained)
     episode.act(FORWARD)
     episode.act(FORWARD)
     episode.act(Action('terminate'))
@@ -275,9 +278,8 @@ def test_before_a_closure_nothing_is_violated(city, region, way):
     assert metrics['safe_progress'] == 1.0
 
 
-def test_a_later_closure_is_told_once_and_holds_from_then_on(city, region, way):
-    task = Task('DCR1', Kind.DYNAMIC_CLOSURE, 'Go.', way.start(), way.at(way.length - 1.0),
-                closures=(way.gate(20.0),))
+def test_a_later_closure_is_told_once_and_holds_from_then_on(city, region, constrained):
+    task = with_dynamic_closure(constrained)
     # Through the gate and back before it is closed.
     episode, sink, observation = begin(city, region, task, closure_delay=14.0)
     assert observation.notices == ()

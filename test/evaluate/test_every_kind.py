@@ -19,7 +19,7 @@ from urbanground_ros.city import EventKind
 from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
-from urbanground_ros.scoring import crossings
+from urbanground_ros.scoring import features_cut
 from urbanground_ros.scoring import Outcome
 from urbanground_ros.scoring import read_record
 from urbanground_ros.scoring import rescore
@@ -62,8 +62,7 @@ def detour(region):
         across *= 2.0 / np.linalg.norm(across)
         ends = [geo(region, (a + b) / 2 + side * across) for side in (-1.0, 1.0)]
         gate = GeoLine('Gate', tuple(ends))
-        shut = {k for k, feature in enumerate(network.features) if crossings(
-            feature.points, to_lines([gate], network.frame)).any()}
+        shut = features_cut(network, to_lines([gate], network.frame))
         if 15.0 < network.route(start, goal, shut).length - route.length < 150.0:
             yield start, goal, gate
 

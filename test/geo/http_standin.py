@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stand-ins for services have in common: HTTP on the loopback interface, in a thread."""
 
+from abc import ABC
+from abc import abstractmethod
 from http.server import BaseHTTPRequestHandler
 from http.server import ThreadingHTTPServer
 import threading
@@ -28,7 +30,7 @@ class HttpStandIn:
         self._server.server_close()
 
 
-class StandInHandler(BaseHTTPRequestHandler):
+class StandInHandler(BaseHTTPRequestHandler, ABC):
     """Answers one request at a time for a `standin`, by its `serve`."""
 
     protocol_version = 'HTTP/1.1'
@@ -55,9 +57,9 @@ class StandInHandler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             self.close_connection = True
 
+    @abstractmethod
     def serve(self, path: str, query: dict[str, list[str]]) -> None:
         """Answer a path with a query, each parameter with all its values."""
-        raise NotImplementedError
 
 
 class _Server(ThreadingHTTPServer):

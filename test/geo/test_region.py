@@ -159,7 +159,7 @@ def test_files_that_cannot_be_read_or_written_are_named(tmp_path):
     with pytest.raises(RegionError, match=r'no/region\.yaml: cannot be written: '):
         region.save(tmp_path / 'no' / 'region.yaml')
     os.mkfifo(tmp_path / 'pipe')
-    with pytest.raises(RegionError, match='pipe: is no regular file'):
+    with pytest.raises(RegionError, match='pipe: cannot be read: not a regular file'):
         Region.load(tmp_path / 'pipe')
     with pytest.raises(RegionError, match='cannot be read: File name too long'):
         Region.load(tmp_path / ('a' * 300))

@@ -128,7 +128,7 @@ def test_a_bad_file_costs_a_line_and_the_rest_goes_on(folder, caplog):
     assert 'cut.glb' in lines[1]
     assert 'loose.glb' in lines[2]
     assert 'expected some of 3 joints' in lines[2]
-    assert 'pipe.glb: is no regular file' in lines[3]
+    assert 'pipe.glb: cannot be read: not a regular file' in lines[3]
     assert not any('\n' in line for line in lines)
 
 

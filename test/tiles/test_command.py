@@ -71,28 +71,30 @@ def test_prefetch_makes_a_place_usable_offline(service, capsys, cache):
     assert len(service.requests) == asked
 
 
+def prefetch(service, radius, place=None):
+    """Fetch around a place, by default where the stand-in has tiles; return the status."""
+    place = place or f'{frame().latitude},{frame().longitude}'
+    return main(['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius',
+                 radius, '--key-env', 'TILES_KEY'])
+
+
 def test_a_prefetch_without_end_is_cut(service, capsys, monkeypatch):
     monkeypatch.setattr('urbanground_ros.tiles.prefetch.MAX_TILES', 10)
-    place = f'{frame().latitude},{frame().longitude}'
-    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius', '100',
-                 '--key-env', 'TILES_KEY']) == 1
+    assert prefetch(service, '100') == 1
     out, err = capsys.readouterr()
     assert out.endswith(': 2 tiles, 0 of them broken\n')
     assert 'leads to more than 10 tiles, of which no more are opened' in err
 
 
 def test_a_place_without_tiles_is_told(service, capsys):
-    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', '1.0,1.0', '--radius',
-                 '50', '--key-env', 'TILES_KEY']) == 0
+    assert prefetch(service, '50', '1.0,1.0') == 0
     assert capsys.readouterr().out == (
         f'{service.url}/f2/tileset.json: no tile lies within 50 m of 1,1\n')
 
 
 def test_broken_tiles_are_counted(service, capsys):
     service.faults = [('_L15_', 404, 99)]
-    place = f'{frame().latitude},{frame().longitude}'
-    assert main(['tiles', 'prefetch', f'{service.url}/f2', '--around', place, '--radius', '300',
-                 '--key-env', 'TILES_KEY']) == 1
+    assert prefetch(service, '300') == 1
     out, err = capsys.readouterr()
     assert out.endswith('31 tiles, 16 of them broken\n')
     assert 'warning: and ' in err

@@ -11,7 +11,7 @@ from typing import ClassVar
 from typing import TYPE_CHECKING
 
 from urbanground_ros.errors import UrbanGroundError
-from urbanground_ros.scoring import crossings
+from urbanground_ros.scoring import features_cut
 from urbanground_ros.scoring import to_lines
 from urbanground_ros.tasks import Family
 
@@ -52,9 +52,8 @@ class World:
         elif task.kind.family is Family.SEARCH:
             points = [place.entrance for place in context.places_of(task.category)]
         lines = to_lines(task.closures, context.network.frame)
-        closed = frozenset(k for k, feature in enumerate(context.network.features)
-                           if lines and crossings(feature.points, lines).any())
-        return cls(task, context.network, tuple(map(context.to_map, points)), closed)
+        return cls(task, context.network, tuple(map(context.to_map, points)),
+                   features_cut(context.network, lines))
 
 
 class Agent(ABC):

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 import hashlib
 from pathlib import Path
 
@@ -57,6 +58,15 @@ class RegionContext:
         """
         return cls.load(name, resolve_region(name))
 
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """The region's places.
+
+        Raises:
+            RegionError: their file cannot be used.
+        """
+        return self.region.load_places()
+
     def places_of(self, category: str) -> tuple[Place, ...]:
         """Return the region's places of a type, by its name or the words for it.
 
@@ -65,7 +75,7 @@ class RegionContext:
         """
         types = {kind for kind, words in PLACE_TYPES.items()
                  if category.casefold() in (kind, words.casefold())}
-        found = tuple(place for place in self.region.load_places() if place.type in types)
+        found = tuple(place for place in self.places if place.type in types)
         if not found:
             raise TaskError(f'region {self.name}: no place of type {category!r}, expected one in '
                             'its file of places')
@@ -79,6 +89,12 @@ class RegionContext:
         level = frame.from_geodetic(point.latitude, point.longitude, frame.altitude)
         ground = self.network.nearest(level[None]).point[0]
         return np.array([level[0], level[1], ground[2]])
+
+    def to_geo(self, point: np.ndarray, label: str = '') -> GeoPoint:
+        """Return a point (3,) of the map frame on Earth, to a tenth of a millimetre."""
+        latitude, longitude, altitude = (
+            float(value) for value in self.network.frame.to_geodetic(point))
+        return GeoPoint(round(latitude, 9), round(longitude, 9), round(altitude, 3), label)
 
 
 #: What tiles are made of.

@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from urbanground_ros.city import CityState
+from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Reply
 from urbanground_ros.episode.context import RegionContext
 from urbanground_ros.scoring import ARRIVAL_RADIUS
@@ -45,9 +46,9 @@ class Quest:
         """Judge where the body is as the agent stops; return how that counts, None as failed."""
         return None
 
-    def _near(self, state: CityState, place: object) -> bool:
+    def _near(self, state: CityState, place: GeoPoint) -> bool:
         body = state.body
-        return bool(distances_to(self._context.network.frame, [place],  # type: ignore[list-item]
+        return bool(distances_to(self._context.network.frame, [place],
                                  (body.x, body.y, body.z)) <= ARRIVAL_RADIUS)
 
 

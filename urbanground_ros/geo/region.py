@@ -15,13 +15,13 @@ import math
 from os import PathLike
 from pathlib import Path
 import re
-import reprlib
 from typing import Any
 from typing import NoReturn
 
 import yaml
 
 from urbanground_ros.city import GeoPoint
+from urbanground_ros.errors import show
 from urbanground_ros.files import FileError
 from urbanground_ros.files import read_file
 from urbanground_ros.files import write_atomically
@@ -322,18 +322,14 @@ class _Record:
         known = (*required, *optional)
         for key in data:
             if key not in known:
-                raise RegionError(f'{where}: key {reprlib.repr(key)} is unknown, expected '
+                raise RegionError(f'{where}: key {show(key)} is unknown, expected '
                                   f'{", ".join(known)}')
         for key in required:
             if key not in data:
                 raise RegionError(f'{where}: key {key!r} is missing')
 
     def fail(self, key: str, value: Any, expected: str) -> NoReturn:
-        try:
-            shown = reprlib.repr(value)
-        except ValueError:  # a number of thousands of digits
-            shown = 'a huge number'
-        raise RegionError(f'{self._where}: {key} is {shown}, expected {expected}')
+        raise RegionError(f'{self._where}: {key} is {show(value)}, expected {expected}')
 
     def get(self, key: str, kind: type, expected: str) -> Any:
         value = self.data[key]

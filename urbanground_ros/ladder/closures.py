@@ -22,7 +22,7 @@ from urbanground_ros.ladder.ground import Ground
 from urbanground_ros.ladder.ground import name_spot
 from urbanground_ros.ladder.ground import pick
 from urbanground_ros.ladder.ground import Point
-from urbanground_ros.scoring import crossings
+from urbanground_ros.scoring import features_cut
 from urbanground_ros.scoring import to_lines
 from urbanground_ros.sim import Body
 from urbanground_ros.sim import CityRegion
@@ -129,7 +129,7 @@ def _draw(ground: Ground, city: CityRegion, rng: np.random.Generator) -> Task | 
     return Task(
         id='', kind=Kind.CONSTRAINED, description=pick(rng, _TEXTS).format(goal=name),
         start=ground.placement(rng, start), closures=tuple(closures),
-        goal=ground.geo(goal, label), region=ground.context.name,
+        goal=ground.context.to_geo(goal, label), region=ground.context.name,
         seed=draw_seed(rng), route_length=round(cut.closed_length, 3),
         evidence={'open_length': round(cut.open_length, 3)})
 
@@ -141,8 +141,7 @@ def measure_cut(network: PedestrianNetwork, start: Point, goal: Point,
     Start and goal on a feature that is closed leave none: the way would begin elsewhere.
     """
     lines = to_lines(closures, network.frame)
-    closed = frozenset(k for k in _features_near(network, lines)
-                       if crossings(network.features[k].points, lines).any())
+    closed = features_cut(network, lines)
     on = network.nearest(np.array([start, goal])).feature
 
     def measure(shut: frozenset[int]) -> float:
@@ -152,16 +151,6 @@ def measure_cut(network: PedestrianNetwork, start: Point, goal: Point,
         except NoRouteError:
             return math.inf
     return Cut(measure(frozenset()), measure(closed), closed)
-
-
-def _features_near(network: PedestrianNetwork, lines: Sequence[Point]) -> list[int]:
-    """Return the features that have a segment whose bounds meet those of a line, in plan."""
-    low = np.minimum(network.segment_starts, network.segment_ends)[:, :2]
-    high = np.maximum(network.segment_starts, network.segment_ends)[:, :2]
-    met = np.zeros(len(low), dtype=bool)
-    for line in lines:
-        met |= ((low <= line[:, :2].max(axis=0)) & (high >= line[:, :2].min(axis=0))).all(axis=1)
-    return [int(k) for k in np.unique(network.segment_features[met])]
 
 
 def _close(ground: Ground, city: CityRegion, rng: np.random.Generator, start: Point,
@@ -216,7 +205,8 @@ def _span(ground: Ground, city: CityRegion, point: Point, way: np.ndarray,
     known = [heights[1], *heights[1:-1], heights[-2]] if len(heights) > 2 \
         else [float(point[2])] * 2
     return GeoLine(label, tuple(
-        ground.geo(np.array([*xy, height])) for xy, height in zip(xys, known, strict=True)))
+        ground.context.to_geo(np.array([*xy, height]))
+        for xy, height in zip(xys, known, strict=True)))
 
 
 def _clear(world: CollisionWorld, point: Point, way: np.ndarray, direction: np.ndarray,

@@ -100,7 +100,8 @@ def propose_instructional(context: RegionContext, rng: np.random.Generator) -> I
         yield Task(
             id='', kind=Kind.INSTRUCTIONAL,
             description=pick(rng, _OPENINGS).format(steps=' '.join(steps)),
-            start=ground.placement(rng, start), goal=ground.geo(goal.point, goal.place.name),
+            start=ground.placement(rng, start),
+            goal=context.to_geo(goal.point, goal.place.name),
             region=context.name, seed=draw_seed(rng), route_length=round(route.length, 3),
             evidence={'turns': [round(leg.turn) for leg in legs if leg.turn],
                       'place': goal.place.id})

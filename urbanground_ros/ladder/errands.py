@@ -93,7 +93,7 @@ def propose_time_window(context: RegionContext, rng: np.random.Generator) -> Ite
             description=pick(rng, _AGENDAS).format(
                 now=show_time(clock), count=_NUMBERS[len(sites)], stops=', '.join(words)),
             start=ground.placement(rng, start), clock=clock,
-            stops=tuple(Stop(ground.geo(site.point, site.place.name), deadline=deadline)
+            stops=tuple(Stop(context.to_geo(site.point, site.place.name), deadline=deadline)
                         for site, deadline in zip(sites, deadlines, strict=True)),
             region=context.name, seed=draw_seed(rng), route_length=round(sum(lengths), 3),
             evidence={'places': [site.place.id for site in sites]})
@@ -112,7 +112,7 @@ def propose_multi_stop(context: RegionContext, rng: np.random.Generator) -> Iter
             description=pick(rng, _LISTS).format(
                 count=_NUMBERS[len(sites)], stops=f'{", ".join(names[:-1])} and {names[-1]}'),
             start=ground.placement(rng, start),
-            stops=tuple(Stop(ground.geo(site.point, site.place.name), kind='place',
+            stops=tuple(Stop(context.to_geo(site.point, site.place.name), kind='place',
                              category=site.place.type, note=site.place.name) for site in sites),
             region=context.name, seed=draw_seed(rng), route_length=round(best, 3),
             evidence={'places': [site.place.id for site in sites],

@@ -97,5 +97,5 @@ def _goal_task(ground: Ground, rng: np.random.Generator, kind: Kind, start: Poin
                name: str, label: str, length: float, texts: tuple[str, ...]) -> Task:
     return Task(
         id='', kind=kind, description=pick(rng, texts).format(goal=name),
-        start=ground.placement(rng, start), goal=ground.geo(goal, label),
+        start=ground.placement(rng, start), goal=ground.context.to_geo(goal, label),
         region=ground.context.name, seed=draw_seed(rng), route_length=round(length, 3))

@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.episode import RegionContext
 from urbanground_ros.geo import enu_to_compass
@@ -64,7 +63,7 @@ class Ground:
         lengths = np.array([self.network.features[k].length for k in self._standing])
         self._shares = lengths / lengths.sum() if len(lengths) else lengths
         self._nodes = np.array([place for _, place in self.network.graph.nodes(data='position')])
-        self.sites = self._find_sites(context.region.load_places())
+        self.sites = self._find_sites(context.places)
 
     def _find_sites(self, places: Sequence[Place]) -> tuple[Site, ...]:
         if not places:
@@ -118,16 +117,10 @@ class Ground:
         """Return the node of the network's graph that is nearest to a point (3,)."""
         return int(np.argmin(np.linalg.norm(self._nodes - point, axis=1)))
 
-    def geo(self, point: Point, label: str = '') -> GeoPoint:
-        """Return a point of the map frame on Earth, to a tenth of a millimetre."""
-        latitude, longitude, altitude = (
-            float(value) for value in self.network.frame.to_geodetic(point))
-        return GeoPoint(round(latitude, 9), round(longitude, 9), round(altitude, 3), label)
-
     def placement(self, rng: np.random.Generator, point: Point) -> Placement:
         """Return a start at a point, with a heading by chance."""
         heading = float(enu_to_compass(rng.uniform(-np.pi, np.pi)))
-        return Placement(self.geo(point), round(heading, 1))
+        return Placement(self.context.to_geo(point), round(heading, 1))
 
 
 def _is_standing(feature: Feature) -> bool:
@@ -138,6 +131,11 @@ def _is_standing(feature: Feature) -> bool:
 def draw_seed(rng: np.random.Generator) -> int:
     """Return the seed of a task's world."""
     return int(rng.integers(2**31))
+
+
+def with_article(words: str) -> str:
+    """Return what something is called with `a` or `an`."""
+    return f'{"an" if words[0] in "aeiou" else "a"} {words}'
 
 
 def pick(rng: np.random.Generator, texts: Sequence[str]) -> str:

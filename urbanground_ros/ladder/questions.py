@@ -33,6 +33,7 @@ from urbanground_ros.geo import NoRouteError
 from urbanground_ros.geo import Place
 from urbanground_ros.geo import PLACE_TYPES
 from urbanground_ros.geo import Route
+from urbanground_ros.ladder.ground import with_article
 from urbanground_ros.ladder.look import Look
 from urbanground_ros.ladder.look import Sight
 from urbanground_ros.tasks import Kind
@@ -173,7 +174,7 @@ class _Maker:
             feature.points[end] for feature in network.features
             if feature.feature_type in _CROSSINGS for end in (0, -1)])
         self._streets = sorted({f.street for f in network.features if f.street})
-        self._places = context.region.load_places()
+        self._places = context.places
         self._shops = [place for place in self._places if place.type not in _BY_STREET]
         self._doors = {place.id: context.to_map(place.entrance) for place in self._places}
 
@@ -390,10 +391,9 @@ class _Maker:
                                  first, rng)
             if found is None:
                 return None
-            kind = PLACE_TYPES[place.type]
-            article = 'an' if kind[0] in 'aeiou' else 'a'
+            kind = with_article(PLACE_TYPES[place.type])
             wrong = _like(place.name, self._namesakes(place), rng)
-            return self._found(f'{found.words} you come to {article} {kind}. What is its name?',
+            return self._found(f'{found.words} you come to {kind}. What is its name?',
                                found, place.name, wrong)
         return self._over(alike, attempt, rng)
 
@@ -467,7 +467,7 @@ class _Maker:
         turned = math.remainder(_compass(route.points[-1] - last) - _compass(ahead - begin), 360)
         way = _SET_OUT[first.next] + (', go around a corner' if abs(turned) > 60.0 else '')
         first.used()
-        return _Search(start, self._geo(end), f'{way}, and after some '
+        return _Search(start, self._context.to_geo(end), f'{way}, and after some '
                        f'{round(route.length, -1):.0f} metres', sight, route)
 
     def _found(self, description: str, search: _Search, right: str,
@@ -589,12 +589,7 @@ class _Maker:
         return self._at(spot, _compass(target - spot) - beside)
 
     def _at(self, spot: np.ndarray, yaw: float) -> Placement:
-        return Placement(self._geo(spot), round(yaw % 360.0, 1))
-
-    def _geo(self, point: np.ndarray) -> GeoPoint:
-        latitude, longitude, altitude = map(
-            float, self._context.network.frame.to_geodetic(point))
-        return GeoPoint(round(latitude, 9), round(longitude, 9), round(altitude, 3))
+        return Placement(self._context.to_geo(spot), round(yaw % 360.0, 1))
 
 
 def _take_turns(forms: Iterable[Iterator[Task | None]]) -> Iterator[Task]:

@@ -18,6 +18,7 @@ from urbanground_ros.ladder.ground import Ground
 from urbanground_ros.ladder.ground import pick
 from urbanground_ros.ladder.ground import Point
 from urbanground_ros.ladder.ground import Site
+from urbanground_ros.ladder.ground import with_article
 from urbanground_ros.ladder.needs import ALSO_FITS
 from urbanground_ros.ladder.needs import NEEDS
 from urbanground_ros.tasks import Condition
@@ -47,7 +48,7 @@ def propose_place_type(context: RegionContext, rng: np.random.Generator) -> Iter
     ground = Ground(context)
     counts = Counter(site.place.type for site in ground.sites)
     # A place that cannot be reached from the network would be right and never be found.
-    every = Counter(place.type for place in context.region.load_places())
+    every = Counter(place.type for place in context.places)
     types = sorted(kind for kind, count in counts.items()
                    if count >= LEAST_PLACES and count == every[kind])
     for _ in range(DRAWS if types and ground.has_starts else 0):
@@ -58,10 +59,9 @@ def propose_place_type(context: RegionContext, rng: np.random.Generator) -> Iter
         if found is None:
             continue
         words = PLACE_TYPES[kind]
-        article = 'an' if words[0] in 'aeiou' else 'a'
         yield Task(
             id='', kind=Kind.PLACE_TYPE,
-            description=pick(rng, _SEARCHES).format(what=f'{article} {words}'),
+            description=pick(rng, _SEARCHES).format(what=with_article(words)),
             start=ground.placement(rng, start), category=words, region=context.name,
             seed=draw_seed(rng), route_length=round(found[1], 3),
             evidence={'type': kind, 'places': len(sites), 'nearest': found[0].place.id})
@@ -83,7 +83,8 @@ def propose_implicit_intent(context: RegionContext, rng: np.random.Generator) ->
         site, length = found
         yield Task(
             id='', kind=Kind.IMPLICIT_INTENT, description=pick(rng, NEEDS[kind]),
-            start=ground.placement(rng, start), goal=ground.geo(site.point, site.place.name),
+            start=ground.placement(rng, start),
+            goal=context.to_geo(site.point, site.place.name),
             category=PLACE_TYPES[kind], minutes=math.ceil(length / EXPLORING / 60.0),
             region=context.name, seed=draw_seed(rng), route_length=round(length, 3),
             evidence={'type': kind, 'place': site.place.id})

@@ -55,8 +55,8 @@ class Verifier:
 
     def __init__(self) -> None:
         """Open the city."""
-        self._city = HeadlessCity(pictures=False)
         self._regions: dict[str, CityRegion] = {}
+        self._city = HeadlessCity(pictures=False, open_region=self._open)
         self._tight: dict[tuple[str, GeoLine], bool] = {}
 
     def close(self) -> None:
@@ -105,12 +105,15 @@ class Verifier:
                 'closed_length': round(cut.closed_length, 2)}
 
     def _is_tight(self, context: RegionContext, line: GeoLine) -> bool:
-        if context.name not in self._regions:
-            self._regions[context.name] = open_region(str(context.path))
         key = context.name, line
         if key not in self._tight:
-            self._tight[key] = is_tight(self._regions[context.name], line)
+            self._tight[key] = is_tight(self._open(context.name), line)
         return self._tight[key]
+
+    def _open(self, name: str) -> CityRegion:
+        if name not in self._regions:
+            self._regions[name] = open_region(name)
+        return self._regions[name]
 
 
 def _stands_free(context: RegionContext, task: Task, record: Mapping[str, Any]) -> bool:

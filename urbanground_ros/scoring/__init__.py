@@ -5,6 +5,7 @@
 from urbanground_ros.scoring.arrival import ARRIVAL_RADIUS
 from urbanground_ros.scoring.arrival import distances_to
 from urbanground_ros.scoring.closures import crossings
+from urbanground_ros.scoring.closures import features_cut
 from urbanground_ros.scoring.closures import to_lines
 from urbanground_ros.scoring.metrics import compute_metrics
 from urbanground_ros.scoring.metrics import Definition
@@ -42,6 +43,7 @@ __all__ = [
     'crossings',
     'distances_to',
     'episode_id',
+    'features_cut',
     'read_record',
     'rescore',
     'to_lines',

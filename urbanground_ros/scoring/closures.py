@@ -12,6 +12,7 @@ import shapely
 
 from urbanground_ros.city import GeoLine
 from urbanground_ros.geo import LocalFrame
+from urbanground_ros.geo import PedestrianNetwork
 
 #: A path above or below a closure by more than this (m) is on another level, such as a bridge.
 LEVEL_HEIGHT = 3.0
@@ -29,6 +30,22 @@ def to_lines(closures: Iterable[GeoLine], frame: LocalFrame) -> list[NDArray[np.
         line[~known, 2] = np.nan
         lines.append(line)
     return lines
+
+
+def features_cut(
+    network: PedestrianNetwork, lines: Iterable[NDArray[np.float64]]
+) -> frozenset[int]:
+    """Return the numbers of a network's features that meet closed lines, as for `crossings`."""
+    lines = list(lines)
+    low = np.minimum(network.segment_starts, network.segment_ends)[:, :2]
+    high = np.maximum(network.segment_starts, network.segment_ends)[:, :2]
+    near = np.zeros(len(low), dtype=bool)
+    for line in lines:
+        near |= ((low <= line[:, :2].max(axis=0)) & (high >= line[:, :2].min(axis=0))).all(axis=1)
+    return frozenset(
+        int(k) for k in np.unique(network.segment_features[near])
+        if crossings(network.features[k].points, lines).any()
+    )
 
 
 def crossings(

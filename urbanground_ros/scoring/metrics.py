@@ -93,9 +93,6 @@ DEFINITIONS: dict[str, Definition] = {
     'duration': Definition('s', 'simulated time from start to end'),
 }
 
-_RAINY = ('rainy', 'thunderstorm')
-
-
 def positions(samples: Sequence[Sample]) -> NDArray[np.float64]:
     """Return the positions of samples, (N, 3) in the map frame."""
     return np.array([(s.x, s.y, s.z) for s in samples], dtype=np.float64).reshape(-1, 3)
@@ -305,7 +302,7 @@ def _closures(task: Task, walk: _Walk) -> dict[str, float]:
 
 def _rain(task: Task, walk: _Walk) -> dict[str, float]:
     """Return the metrics of tasks in rain; the city tells when the body came in and out of it."""
-    if task.condition.weather not in _RAINY:
+    if not task.condition.rains:
         return {}
     sequences = np.array([s.sequence for s in walk.samples])
     changes = walk.sequences_of(EventKind.RAIN_IN, EventKind.RAIN_OUT)

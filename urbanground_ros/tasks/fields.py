@@ -8,21 +8,14 @@ from collections.abc import Collection
 from collections.abc import Mapping
 import json
 import math
-from reprlib import Repr
 from typing import Any
 
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
+from urbanground_ros.errors import show
 from urbanground_ros.tasks.errors import TaskError
 
 _POINT = ('lat', 'lon', 'height', 'yaw', 'label')
-_VALUE = Repr()
-_VALUE.maxstring = _VALUE.maxother = _VALUE.maxlong = 80
-
-
-def show(value: Any) -> str:
-    """Return a value as it is told in an error: cut short, however long or deep it is."""
-    return _VALUE.repr(value)
 
 
 class Fields:

@@ -94,6 +94,11 @@ class Condition(Enum):
         self.weather = weather
         self.time_of_day = time_of_day
 
+    @property
+    def rains(self) -> bool:
+        """Whether it rains, and time without shelter is measured."""
+        return self in (Condition.RAINY, Condition.THUNDERSTORM)
+
     def id_prefix(self, kind: Kind) -> str:
         """Return what the ids of a kind's tasks begin with under this condition."""
         if self is Condition.CLEAR:

@@ -16,12 +16,12 @@ from urbanground_ros.city import GeoLine
 from urbanground_ros.city import GeoPoint
 from urbanground_ros.city import Placement
 from urbanground_ros.city import Scene
+from urbanground_ros.errors import show
 from urbanground_ros.tasks.clock import find_times
 from urbanground_ros.tasks.clock import LEAD
 from urbanground_ros.tasks.clock import show_time
 from urbanground_ros.tasks.errors import TaskError
 from urbanground_ros.tasks.fields import Fields
-from urbanground_ros.tasks.fields import show
 from urbanground_ros.tasks.kinds import Condition
 from urbanground_ros.tasks.kinds import Family
 from urbanground_ros.tasks.kinds import IDENTITIES

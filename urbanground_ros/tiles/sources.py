@@ -9,7 +9,6 @@ from abc import abstractmethod
 from functools import cached_property
 import os
 from pathlib import Path
-import stat
 import threading
 from urllib.parse import unquote
 from urllib.parse import urlsplit
@@ -18,6 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from urbanground_ros.files import open_regular
 from urbanground_ros.http import label
 from urbanground_ros.http import MAX_BYTES
 from urbanground_ros.tiles.errors import TilesError
@@ -127,9 +127,7 @@ class FolderSource(Source):
     def read(self, address: str) -> bytes:
         """Return a file's bytes."""
         try:
-            with open(address, 'rb', opener=_open_at_once) as file:
-                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                    raise ValueError('not a regular file')
+            with open_regular(address) as file:
                 data = file.read(MAX_BYTES + 1)
         except (OSError, ValueError) as error:
             said = getattr(error, 'strerror', None) or str(error)
@@ -152,8 +150,3 @@ class FolderSource(Source):
     def identity(self, address: str) -> str:
         """Return the path without links."""
         return os.path.realpath(address)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe that nobody writes to is not waited for."""
-    return os.open(path, flags | os.O_NONBLOCK)
