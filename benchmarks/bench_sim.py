@@ -90,6 +90,14 @@ def main() -> None:
             city.load('x', 0, place, Scene(weather, pedestrians=count))
             report(f'{width}x{height}: {count} people, {weather}', measure(city.picture, 10),
                    1e3, 'ms')
+        for count in (0, 100):
+            city.load('x', 0, place, Scene(pedestrians=count), want_image=True)
+            for wanted in (False, True):
+                seconds, _ = measure(lambda city=city, wanted=wanted: city.step(
+                    1.0, 0.0, 1.0, 2.0, want_image=wanted), 20)
+                print(f'{width}x{height}: {count} people, '
+                      f'{"a picture every 2 s" if wanted else "camera off":24s} '
+                      f'{2.0 / seconds:6.0f} simulated seconds a wall second')
         for hour in (12.0, 22.0, 12.0, 22.0):
             city.load('x', 0, place, Scene(time_of_day=hour * 3600.0), want_image=True)
             report(f'{width}x{height}: at {hour:g} h', measure(city.render, 15), 1e3, 'ms')
